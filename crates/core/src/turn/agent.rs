@@ -71,6 +71,19 @@ pub enum CancelCause {
     ConnectionLost,
 }
 
+impl CancelCause {
+    /// Every cause, in the order of escalation.
+    pub const ALL: [Self; 7] = [
+        Self::SessionCancel,
+        Self::SessionClose,
+        Self::Shutdown,
+        Self::GracePeriod,
+        Self::MaxDuration,
+        Self::RequestCancel,
+        Self::ConnectionLost,
+    ];
+}
+
 /// What can happen to a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Input {

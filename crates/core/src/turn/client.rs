@@ -81,9 +81,9 @@ pub enum Output {
     Ignore,
     /// Put `session/cancel` on the wire, start the cancel timeout, and settle the session's open questions as cancelled.
     SendCancel,
-    /// Put `$/cancel_request` on the wire; nobody waits for the answer any more.
+    /// Put `$/cancel_request` on the wire and settle the session's open questions as cancelled; nobody waits for the answer any more.
     Abandon,
-    /// Put `$/cancel_request` on the wire and tell the caller.
+    /// The same, and tell the caller.
     AbandonAndSettle(Settlement),
     /// Take the prompt back, nothing of it is on the wire.
     Withdraw,

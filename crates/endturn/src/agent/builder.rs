@@ -1,0 +1,157 @@
+//! Putting an agent together.
+
+use std::{sync::Arc, time::Duration};
+
+use super::{
+    Agent, PromptContext, RequestContext,
+    side::{Handlers, PromptHandler},
+};
+use crate::{
+    connection::{BoxFuture, handler},
+    error::HandlerResult,
+    schema::v1::{
+        AGENT_METHOD_NAMES, CancelNotification, Implementation, InitializeRequest,
+        InitializeResponse, NewSessionRequest, NewSessionResponse, PromptRequest, PromptResponse,
+    },
+};
+
+/// Collects an agent's handlers and limits; made by [`Agent::builder`].
+///
+/// Handlers run concurrently, each on a task of its own, and never hold up the connection: a cancel reaches a turn whatever its handler does.
+/// A handler that panics has its request answered with error `-32603`; the connection and all other requests go on.
+/// A request without a handler is answered `-32601`, except `initialize`, which has a default.
+/// Registering a handler a second time replaces the first.
+#[derive(Default)]
+#[must_use]
+pub struct AgentBuilder {
+    handlers: Handlers,
+}
+
+impl AgentBuilder {
+    /// The agent's name and version, sent in the default answer to `initialize`.
+    ///
+    /// Without it, the client is not told who it talks to.
+    ///
+    /// Source: [Initialization](https://agentclientprotocol.com/protocol/v1/initialization).
+    pub fn info(mut self, info: Implementation) -> Self {
+        self.handlers.info = Some(info);
+        self
+    }
+
+    /// Handles `initialize`.
+    ///
+    /// By default it is answered with protocol version 1, no optional capabilities and the [`info`](Self::info).
+    ///
+    /// Source: [Initialization](https://agentclientprotocol.com/protocol/v1/initialization).
+    pub fn on_initialize<F, Fut>(self, handle: F) -> Self
+    where
+        F: Fn(InitializeRequest, RequestContext) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = HandlerResult<InitializeResponse>> + Send + 'static,
+    {
+        self.on(AGENT_METHOD_NAMES.initialize, handle)
+    }
+
+    /// Handles `session/new`.
+    ///
+    /// Source: [Session setup](https://agentclientprotocol.com/protocol/v1/session-setup).
+    pub fn on_new_session<F, Fut>(self, handle: F) -> Self
+    where
+        F: Fn(NewSessionRequest, RequestContext) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = HandlerResult<NewSessionResponse>> + Send + 'static,
+    {
+        self.on(AGENT_METHOD_NAMES.session_new, handle)
+    }
+
+    /// Handles `session/prompt`: one call is one turn.
+    ///
+    /// A session has at most one turn; a prompt for a busy one is answered `-32600` and the handler does not see it.
+    /// Once the turn is cancelled it is answered `cancelled`, whatever the handler returns; see [`PromptContext`] for how it learns of that.
+    ///
+    /// Source: [Prompt turn](https://agentclientprotocol.com/protocol/v1/prompt-turn).
+    pub fn on_prompt<F, Fut>(mut self, handle: F) -> Self
+    where
+        F: Fn(PromptRequest, PromptContext) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = HandlerResult<PromptResponse>> + Send + 'static,
+    {
+        let handle = Arc::new(handle);
+        let handle: PromptHandler = Box::new(move |request, context| {
+            let handle = Arc::clone(&handle);
+            Box::pin(async move { handle(request, context).await })
+        });
+        self.handlers.prompt = Some(handle);
+        self
+    }
+
+    /// Is told of every `session/cancel`, also of one for an idle or unknown session.
+    ///
+    /// Nothing depends on it: the turn is cancelled, and its context says so, before this handler runs.
+    /// It is for agents that keep work of their own beyond the turn.
+    ///
+    /// Source: [Cancellation](https://agentclientprotocol.com/protocol/v1/prompt-turn#cancellation).
+    pub fn on_cancel<F, Fut>(mut self, handle: F) -> Self
+    where
+        F: Fn(CancelNotification) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = ()> + Send + 'static,
+    {
+        let handle = Arc::new(handle);
+        self.handlers.cancel = Some(Box::new(move |notification| -> BoxFuture<()> {
+            let handle = Arc::clone(&handle);
+            Box::pin(async move { handle(notification).await })
+        }));
+        self
+    }
+
+    /// How long a handler may go on after `session/cancel` until its turn is ended without it; zero is for ever.
+    ///
+    /// The default is 60 s: long enough for a handler that tidies up, short enough for a user who waits.
+    /// The time starts with the first `session/cancel` of the turn.
+    /// When it has passed, the handler is dropped and the prompt is answered `cancelled`.
+    ///
+    /// Policy of this SDK: the protocol wants every cancelled prompt to be answered, and one turn per session, but says nothing about a handler that never returns; its session would be busy for ever.
+    pub fn cancel_grace_period(mut self, limit: Duration) -> Self {
+        self.handlers.cancel_grace_period = limit;
+        self
+    }
+
+    /// How long one turn may take; zero, the default, is for ever.
+    ///
+    /// The time starts when the prompt is read.
+    /// When it has passed, the handler is dropped and the prompt is answered with error `-32800`, whose data is `{"maxPromptDuration": "PT30M"}`; or `cancelled`, if the turn was being cancelled.
+    /// It is off by default because a turn that waits for a person is not a fault.
+    ///
+    /// Policy of this SDK.
+    pub fn max_prompt_duration(mut self, limit: Duration) -> Self {
+        self.handlers.max_prompt_duration = limit;
+        self
+    }
+
+    /// Whether `session/cancel` also cancels the requests to the client that the turn's handler has open; on by default.
+    ///
+    /// Each is sent one `$/cancel_request`, and the handler keeps waiting for its answer.
+    /// Switched off, they run on until they are answered or the turn ends.
+    ///
+    /// Source: [Cancellation](https://agentclientprotocol.com/protocol/v1/cancellation); that it can be switched off is policy of this SDK.
+    pub fn cascade_cancel(mut self, on: bool) -> Self {
+        self.handlers.cascade_cancel = on;
+        self
+    }
+
+    /// The finished agent.
+    #[must_use]
+    pub fn build(self) -> Agent {
+        Agent {
+            handlers: Arc::new(self.handlers),
+        }
+    }
+
+    fn on<P, R, F, Fut>(mut self, method: &'static str, handle: F) -> Self
+    where
+        P: serde::de::DeserializeOwned + Send + 'static,
+        R: serde::Serialize,
+        F: Fn(P, RequestContext) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = HandlerResult<R>> + Send + 'static,
+    {
+        self.handlers.requests.insert(method, handler(handle));
+        self
+    }
+}

@@ -1,0 +1,281 @@
+//! What a handler can learn and do while it runs.
+
+use std::{fmt, sync::Arc};
+
+use endturn_core::turn::agent::CancelCause;
+use serde::Serialize;
+
+use super::{side::AgentSide, turns};
+use crate::{
+    connection::{CallOptions, Callback, Connection, Key, Scope, Started},
+    error::Error,
+    schema::v1::{
+        CLIENT_METHOD_NAMES, ContentBlock, ContentChunk, RequestPermissionRequest,
+        RequestPermissionResponse, SessionId, SessionUpdate, TextContent,
+    },
+};
+
+/// A handler's view of its own turn: what it may send, and whether it shall stop.
+///
+/// Clones are the same turn, and may be moved to other tasks.
+/// None of them outlives it: once the prompt is answered, updates are dropped and every call fails at once.
+///
+/// # Noticing a cancellation
+///
+/// Whatever cancels the turn, the handler learns of it in the same three ways: it asks [`is_cancelled`](Self::is_cancelled) between two steps, it waits for [`cancelled`](Self::cancelled) beside its work, or it registers a callback with [`on_cancel`](Self::on_cancel).
+///
+/// After `session/cancel` the handler runs on, may send final updates, and returns when it is ready; what it returns, an error too, is answered as `cancelled`.
+/// The other [causes](CancelCause) end the turn by themselves and drop the handler.
+///
+/// ```no_run
+/// # use endturn::{Agent, schema::v1::{PromptResponse, StopReason}};
+/// # async fn answer() -> String { String::new() }
+/// # let _ =
+/// Agent::builder().on_prompt(|_request, cx| async move {
+///     tokio::select! {
+///         text = answer() => cx.send_message(text).await?,
+///         () = cx.cancelled() => cx.send_message("Stopped.").await?,
+///     }
+///     Ok(PromptResponse::new(StopReason::EndTurn))
+/// });
+/// ```
+#[derive(Clone)]
+pub struct PromptContext {
+    request: RequestContext,
+    session: SessionId,
+}
+
+impl PromptContext {
+    pub(super) fn new(
+        connection: Connection<AgentSide>,
+        started: &Started,
+        session: SessionId,
+    ) -> Self {
+        let request = RequestContext::new(connection, started);
+        Self { request, session }
+    }
+
+    /// The session this turn belongs to.
+    #[must_use]
+    pub fn session_id(&self) -> &SessionId {
+        &self.session
+    }
+
+    /// Sends an update of this turn.
+    ///
+    /// Updates of one turn reach the client in the order of these calls, and before the turn's answer.
+    /// While the client reads more slowly than the agent sends, this waits, so that memory stays bounded.
+    ///
+    /// Source: [Agent reports output](https://agentclientprotocol.com/protocol/v1/prompt-turn#3-agent-reports-output).
+    ///
+    /// # Errors
+    ///
+    /// If the turn is over (the update is dropped then, and it [was cancelled](Error::is_cancelled) or not), if the connection is lost, or if the update cannot be written as JSON.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future before it is done sends nothing.
+    pub async fn send_update(&self, update: SessionUpdate) -> Result<(), Error> {
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Params<'a> {
+            session_id: &'a SessionId,
+            update: &'a SessionUpdate,
+        }
+        let params = Params {
+            session_id: &self.session,
+            update: &update,
+        };
+        let method = CLIENT_METHOD_NAMES.session_update;
+        let RequestContext {
+            connection,
+            key,
+            scope,
+        } = &self.request;
+        let sent = connection
+            .apply_with_room(|state, _| {
+                if let Err(lost) = state.alive() {
+                    return Some(Err(lost));
+                }
+                if !turns::admits_update(state, *key) {
+                    return Some(Err(Error::turn_over(scope.is_cancelled())));
+                }
+                if !state.outbox.has_room() {
+                    return None;
+                }
+                let written = state.outbox.notification(method, &params);
+                Some(written.map_err(|error| Error::invalid_input(method, error)))
+            })
+            .await;
+        if let Err(error) = &sent {
+            tracing::debug!(session = %self.session, %error, "an update was dropped");
+        }
+        sent
+    }
+
+    /// Sends a piece of the agent's answer.
+    ///
+    /// # Errors
+    ///
+    /// As for [`send_update`](Self::send_update).
+    ///
+    /// # Cancel safety
+    ///
+    /// As for [`send_update`](Self::send_update).
+    pub async fn send_message(&self, text: impl Into<String>) -> Result<(), Error> {
+        self.send_update(SessionUpdate::AgentMessageChunk(chunk(text)))
+            .await
+    }
+
+    /// Sends a piece of the agent's reasoning.
+    ///
+    /// # Errors
+    ///
+    /// As for [`send_update`](Self::send_update).
+    ///
+    /// # Cancel safety
+    ///
+    /// As for [`send_update`](Self::send_update).
+    pub async fn send_thought(&self, text: impl Into<String>) -> Result<(), Error> {
+        self.send_update(SessionUpdate::AgentThoughtChunk(chunk(text)))
+            .await
+    }
+
+    /// Asks the user for a permission, and waits for the decision however long it takes.
+    ///
+    /// On `session/cancel` the client answers with the outcome `cancelled`, which is not a rejection.
+    ///
+    /// Source: [Requesting permission](https://agentclientprotocol.com/protocol/v1/tool-calls#requesting-permission).
+    ///
+    /// # Errors
+    ///
+    /// If the client answers with an error, the turn ends, or the connection is lost.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future sends the client one `$/cancel_request`, unless it has answered.
+    pub async fn request_permission(
+        &self,
+        request: RequestPermissionRequest,
+    ) -> Result<RequestPermissionResponse, Error> {
+        let options = CallOptions {
+            parent: Some(self.request.key),
+            timeout: None,
+        };
+        self.request
+            .connection
+            .call(
+                CLIENT_METHOD_NAMES.session_request_permission,
+                &request,
+                options,
+            )
+            .await
+    }
+
+    /// Whether the turn is cancelled; once true, it stays true.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.request.is_cancelled()
+    }
+
+    /// Why the turn is cancelled, if it is.
+    ///
+    /// The cause can become a graver one, from `session/cancel` to the grace period for example.
+    #[must_use]
+    pub fn cause(&self) -> Option<CancelCause> {
+        self.request.cause()
+    }
+
+    /// Waits until the turn is cancelled; for a turn that never is, for ever.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future loses nothing.
+    pub async fn cancelled(&self) {
+        self.request.cancelled().await;
+    }
+
+    /// Has `callback` run once when the turn is cancelled, or at once if it is cancelled already.
+    ///
+    /// It runs on the thread that delivers the cancellation, which is often the one that reads from the client: it must be quick and must not block.
+    /// A callback that panics is logged.
+    /// If the turn ends without being cancelled, the callback is dropped.
+    pub fn on_cancel(&self, callback: impl FnOnce() + Send + 'static) {
+        self.request.on_cancel(callback);
+    }
+}
+
+fn chunk(text: impl Into<String>) -> ContentChunk {
+    ContentChunk::new(ContentBlock::Text(TextContent::new(text)))
+}
+
+impl fmt::Debug for PromptContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PromptContext")
+            .field("session_id", &self.session)
+            .field("cause", &self.cause())
+            .finish_non_exhaustive()
+    }
+}
+
+/// A handler's view of a request that is not a prompt.
+///
+/// Such a handler is dropped when its request is cancelled by `$/cancel_request`, or when the connection is lost; this tells the parts of it that live on.
+#[derive(Clone)]
+pub struct RequestContext {
+    connection: Connection<AgentSide>,
+    key: Key,
+    scope: Arc<Scope>,
+}
+
+impl RequestContext {
+    pub(super) fn new(connection: Connection<AgentSide>, started: &Started) -> Self {
+        Self {
+            connection,
+            key: started.key,
+            scope: Arc::clone(&started.scope),
+        }
+    }
+
+    /// Whether the request is cancelled; once true, it stays true.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.scope.is_cancelled()
+    }
+
+    /// Why the request is cancelled, if it is.
+    #[must_use]
+    pub fn cause(&self) -> Option<CancelCause> {
+        self.scope.cause()
+    }
+
+    /// Waits until the request is cancelled; for one that never is, for ever.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future loses nothing.
+    pub async fn cancelled(&self) {
+        self.scope.cancelled().await;
+    }
+
+    /// Has `callback` run once when the request is cancelled; see [`PromptContext::on_cancel`].
+    pub fn on_cancel(&self, callback: impl FnOnce() + Send + 'static) {
+        let mut callback: Option<Callback> = Some(Box::new(callback));
+        self.connection.apply(|state, after| {
+            if self.scope.is_cancelled() {
+                callback.take().map(|callback| after.call(callback));
+            } else if let Some(open) = state.requests.get_mut(self.key) {
+                open.callbacks.extend(callback.take());
+            }
+        });
+        // A callback that will never run is dropped here, outside the lock.
+    }
+}
+
+impl fmt::Debug for RequestContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RequestContext")
+            .field("cause", &self.cause())
+            .finish_non_exhaustive()
+    }
+}

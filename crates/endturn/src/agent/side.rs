@@ -1,0 +1,213 @@
+//! What an agent does with what comes in.
+
+use std::{collections::HashMap, sync::Arc, time::Duration};
+
+use endturn_core::wire::Id;
+use serde_json::value::RawValue;
+use tracing::Instrument as _;
+
+use super::{
+    PromptContext, RequestContext,
+    turns::{self, Limit, Sessions, Turn},
+};
+use crate::{
+    connection::{
+        After, BoxFuture, Connection, Handler, Incoming, Key, Side, State, answer_error,
+        catch_panic, decode,
+    },
+    error::{HandlerResult, Lost},
+    schema::{
+        ProtocolVersion,
+        v1::{
+            self, AGENT_METHOD_NAMES, CancelNotification, Implementation, InitializeResponse,
+            PromptRequest, PromptResponse,
+        },
+    },
+};
+
+pub(super) type PromptHandler = Box<
+    dyn Fn(PromptRequest, PromptContext) -> BoxFuture<HandlerResult<PromptResponse>> + Send + Sync,
+>;
+pub(super) type CancelHandler = Box<dyn Fn(CancelNotification) -> BoxFuture<()> + Send + Sync>;
+
+/// What a program has registered, shared by all connections.
+pub(super) struct Handlers {
+    pub(super) info: Option<Implementation>,
+    pub(super) requests: HashMap<&'static str, Handler<RequestContext>>,
+    pub(super) prompt: Option<PromptHandler>,
+    pub(super) cancel: Option<CancelHandler>,
+    pub(super) cancel_grace_period: Duration,
+    pub(super) max_prompt_duration: Duration,
+    pub(super) cascade_cancel: bool,
+}
+
+impl Default for Handlers {
+    fn default() -> Self {
+        Self {
+            info: None,
+            requests: HashMap::new(),
+            prompt: None,
+            cancel: None,
+            cancel_grace_period: Duration::from_secs(60),
+            max_prompt_duration: Duration::ZERO,
+            cascade_cancel: true,
+        }
+    }
+}
+
+/// The agent's end of a connection.
+pub(super) struct AgentSide {
+    pub(super) handlers: Arc<Handlers>,
+}
+
+/// What the agent keeps about an incoming request.
+pub(super) enum Work {
+    Turn(Turn),
+    Request,
+}
+
+impl AgentSide {
+    pub(super) fn new(handlers: Arc<Handlers>) -> Self {
+        Self { handlers }
+    }
+}
+
+impl Side for AgentSide {
+    type State = Sessions;
+    type Work = Work;
+    type Timer = (Key, Limit);
+
+    fn request(connection: &Connection<Self>, id: Id, method: &str, params: Option<&RawValue>) {
+        let result = if method == AGENT_METHOD_NAMES.session_prompt {
+            prompt(connection, &id, params)
+        } else {
+            request(connection, &id, method, params)
+        };
+        if let Err(error) = result {
+            answer_error(connection, &id, &error);
+        }
+    }
+
+    fn notification(connection: &Connection<Self>, method: &str, params: Option<&RawValue>) {
+        if method != AGENT_METHOD_NAMES.session_cancel {
+            tracing::debug!(method, "ignored a notification that nobody handles");
+            return;
+        }
+        match decode::<CancelNotification>(params) {
+            Ok(notification) => cancel(connection, notification),
+            Err(error) => tracing::warn!(%error, "ignored a session/cancel that cannot be read"),
+        }
+    }
+
+    fn answer(_: &Connection<Self>, id: i64, _: Result<&RawValue, &RawValue>) {
+        tracing::debug!(id, "discarded an answer that nobody waits for");
+    }
+
+    fn cancel_request(
+        connection: &Connection<Self>,
+        state: &mut State<Self>,
+        after: &mut After,
+        key: Key,
+    ) {
+        match state.requests.get_mut(key).map(|incoming| &incoming.work) {
+            Some(Work::Turn(_)) => turns::cancel_request(connection.side(), state, after, key),
+            Some(Work::Request) => state.cancel_incoming(after, key),
+            None => {}
+        }
+    }
+
+    fn expired(
+        connection: &Connection<Self>,
+        state: &mut State<Self>,
+        after: &mut After,
+        (key, limit): Self::Timer,
+    ) {
+        turns::expired(connection.side(), state, after, key, limit);
+    }
+
+    fn forget(incoming: Incoming<Self>, after: &mut After) {
+        turns::forget(incoming, after);
+    }
+
+    fn lost(state: &mut State<Self>, _: &Lost) {
+        state.side = Sessions::default();
+    }
+
+    fn stray(connection: &Connection<Self>, _: &[u8]) {
+        answer_error(connection, &Id::Null, &v1::Error::parse_error());
+    }
+
+    async fn ready(_: &Connection<Self>) {}
+}
+
+/// Starts a turn.
+fn prompt(
+    connection: &Connection<AgentSide>,
+    id: &Id,
+    params: Option<&RawValue>,
+) -> Result<(), v1::Error> {
+    let Some(handle) = &connection.side().handlers.prompt else {
+        return Err(v1::Error::method_not_found());
+    };
+    let request: PromptRequest = decode(params)?;
+    let session = request.session_id.clone();
+    let Some(started) = turns::start(connection, id, &session) else {
+        return Ok(());
+    };
+    let span = tracing::debug_span!("turn", %session, request = %id);
+    let context = PromptContext::new(connection.clone(), &started, session);
+    let handler = handle(request, context);
+    let run = turns::run(connection.clone(), started, handler);
+    connection.spawn(run.key(), run.to_end().instrument(span));
+    Ok(())
+}
+
+/// Runs the handler of any other request.
+fn request(
+    connection: &Connection<AgentSide>,
+    id: &Id,
+    method: &str,
+    params: Option<&RawValue>,
+) -> Result<(), v1::Error> {
+    let handlers = &connection.side().handlers;
+    let Some(handle) = handlers.requests.get(method) else {
+        if method == AGENT_METHOD_NAMES.initialize {
+            decode::<v1::InitializeRequest>(params)?;
+            let response =
+                InitializeResponse::new(ProtocolVersion::V1).agent_info(handlers.info.clone());
+            connection.apply(|state, _| state.outbox.answer(id, Ok(&response)));
+            return Ok(());
+        }
+        return Err(v1::Error::method_not_found().data(serde_json::json!({ "method": method })));
+    };
+    let Some(started) = connection.apply(|state, _| state.open(id.clone(), Work::Request)) else {
+        return Ok(());
+    };
+    let context = RequestContext::new(connection.clone(), &started);
+    match handle(params, context) {
+        Ok(handler) => {
+            let run = connection
+                .clone()
+                .run_request(started.key, method.to_owned(), handler);
+            connection.spawn(started.key, run);
+            Ok(())
+        }
+        Err(error) => {
+            connection.apply(|state, _| state.requests.remove(started.key));
+            Err(error)
+        }
+    }
+}
+
+/// `session/cancel`: the turn first, then whoever wants to be told.
+fn cancel(connection: &Connection<AgentSide>, notification: CancelNotification) {
+    turns::cancel(connection, &notification.session_id);
+    if let Some(handle) = &connection.side().handlers.cancel {
+        let told = handle(notification);
+        tokio::spawn(async move {
+            if catch_panic(told).await.is_err() {
+                tracing::error!("the cancel handler panicked");
+            }
+        });
+    }
+}

@@ -1,0 +1,367 @@
+//! The turns of a connection: drives the machines of the core.
+
+use std::{collections::HashMap, time::Duration};
+
+use endturn_core::{
+    request::incoming,
+    session::{self, Rejection, Session},
+    turn::agent::{self, CancelCause, Ending, Finish, Input, Output},
+    wire::Id,
+};
+use tokio::time::Instant;
+
+use super::side::{AgentSide, Work};
+use crate::{
+    connection::{After, BoxFuture, Connection, Incoming, Key, Started, State, catch_panic},
+    error::HandlerResult,
+    schema::v1::{self, PromptResponse, SessionId, StopReason},
+};
+
+/// The sessions that are doing something; one that is free needs no entry.
+#[derive(Default)]
+pub(super) struct Sessions {
+    busy: HashMap<SessionId, Slot>,
+}
+
+struct Slot {
+    session: Session,
+    turn: Key,
+}
+
+/// A turn that has not ended.
+pub(super) struct Turn {
+    turn: agent::Turn,
+    session: SessionId,
+    /// When its grace period ends, once it runs.
+    grace: Option<Instant>,
+    /// When its maximum duration ends, if there is one.
+    limit: Option<Instant>,
+}
+
+/// What a timer of a turn is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Limit {
+    Grace,
+    Duration,
+}
+
+/// What a handler left behind, if it came to its end: the answer, had nobody cancelled.
+type Outcome = Option<Result<PromptResponse, v1::Error>>;
+
+/// Registers a turn, or answers the prompt if its session has one.
+pub(super) fn start(
+    connection: &Connection<AgentSide>,
+    id: &Id,
+    session: &SessionId,
+) -> Option<Started> {
+    let limit = deadline(connection.side().handlers.max_prompt_duration);
+    connection.apply(|state, _| {
+        let slot = state.side.busy.get(session);
+        let (next, output) = session::apply(
+            slot.map_or(Session::Free, |slot| slot.session),
+            session::Input::Prompt,
+        );
+        match output {
+            session::Output::StartTurn => {}
+            session::Output::Reject(rejection) => {
+                let error = rejected(rejection, session);
+                state.outbox.answer::<()>(id, Err(&error));
+                return None;
+            }
+            session::Output::Ignore | session::Output::CancelTurn | session::Output::RunClose => {
+                unreachable!("a prompt starts a turn or is rejected")
+            }
+        }
+        let started = state.open(
+            id.clone(),
+            Work::Turn(Turn {
+                turn: agent::Turn::Running,
+                session: session.clone(),
+                grace: None,
+                limit,
+            }),
+        )?;
+        let slot = Slot {
+            session: next,
+            turn: started.key,
+        };
+        state.side.busy.insert(session.clone(), slot);
+        if let Some(at) = limit {
+            state.timers.insert(at, (started.key, Limit::Duration));
+        }
+        Some(started)
+    })
+}
+
+/// The moment a limit that starts now has passed; `None` if it is off, or beyond what the clock can tell.
+fn deadline(limit: Duration) -> Option<Instant> {
+    if limit.is_zero() {
+        return None;
+    }
+    Instant::now().checked_add(limit)
+}
+
+fn rejected(rejection: Rejection, session: &SessionId) -> v1::Error {
+    let mut error = v1::Error::invalid_request().data(serde_json::json!({ "sessionId": session }));
+    error.message = match rejection {
+        Rejection::Busy => "the session already has a turn".to_owned(),
+        Rejection::Closing => "the session is being closed".to_owned(),
+    };
+    error
+}
+
+/// A turn's handler, which has to come to an end in one way or another.
+pub(super) struct Run {
+    guard: FinishOnDrop,
+    handler: BoxFuture<HandlerResult<PromptResponse>>,
+}
+
+/// Tells the turn that its handler is done, also when the handler is dropped.
+struct FinishOnDrop {
+    connection: Connection<AgentSide>,
+    started: Started,
+    finish: Finish,
+    outcome: Outcome,
+}
+
+pub(super) fn run(
+    connection: Connection<AgentSide>,
+    started: Started,
+    handler: BoxFuture<HandlerResult<PromptResponse>>,
+) -> Run {
+    let guard = FinishOnDrop {
+        connection,
+        started,
+        finish: Finish::Vanished,
+        outcome: None,
+    };
+    Run { guard, handler }
+}
+
+impl Run {
+    pub(super) fn key(&self) -> Key {
+        self.guard.started.key
+    }
+
+    pub(super) async fn to_end(self) {
+        let Self { mut guard, handler } = self;
+        match catch_panic(handler).await {
+            Ok(Ok(response)) => {
+                guard.finish = Finish::Returned;
+                guard.outcome = Some(Ok(response));
+            }
+            Ok(Err(error)) => {
+                guard.finish = Finish::Failed;
+                guard.outcome = Some(Err(error.into_protocol("session/prompt")));
+            }
+            Err(_) => {
+                guard.finish = Finish::Panicked;
+                tracing::error!("the prompt handler panicked");
+            }
+        }
+    }
+}
+
+impl Drop for FinishOnDrop {
+    fn drop(&mut self) {
+        let (key, finish) = (self.started.key, self.finish);
+        let outcome = self.outcome.take();
+        self.connection.apply(|state, after| {
+            let side = self.connection.side();
+            apply(side, state, after, key, Input::Finished(finish), outcome);
+        });
+    }
+}
+
+/// `session/cancel`; without a turn it does nothing and leaves nothing behind.
+pub(super) fn cancel(connection: &Connection<AgentSide>, session: &SessionId) {
+    let found = connection.apply(|state, after| {
+        let turn = state.side.busy.get(session).map(|slot| slot.turn);
+        if let Some(key) = turn {
+            let side = connection.side();
+            apply(side, state, after, key, Input::SessionCancel, None);
+        }
+        turn.is_some()
+    });
+    if !found {
+        tracing::debug!(%session, "ignored a session/cancel, the session has no turn");
+    }
+}
+
+/// `$/cancel_request` for a prompt.
+pub(super) fn cancel_request(
+    side: &AgentSide,
+    state: &mut State<AgentSide>,
+    after: &mut After,
+    key: Key,
+) {
+    apply(side, state, after, key, Input::RequestCancel, None);
+}
+
+/// A limit has passed.
+pub(super) fn expired(
+    side: &AgentSide,
+    state: &mut State<AgentSide>,
+    after: &mut After,
+    key: Key,
+    limit: Limit,
+) {
+    let input = match limit {
+        Limit::Grace => Input::GraceExpired,
+        Limit::Duration => Input::DurationExpired,
+    };
+    apply(side, state, after, key, input, None);
+}
+
+/// Cancels every turn; the connection ends with the last of them.
+pub(super) fn shut_down(connection: &Connection<AgentSide>) {
+    connection.apply(|state, after| {
+        state.drain();
+        let turns: Vec<Key> = state.side.busy.values().map(|slot| slot.turn).collect();
+        for key in turns {
+            let side = connection.side();
+            apply(side, state, after, key, Input::Shutdown, None);
+        }
+    });
+}
+
+/// The connection is gone, and with it whoever waits for this answer.
+pub(super) fn forget(incoming: Incoming<AgentSide>, after: &mut After) {
+    let cause = match &incoming.work {
+        Work::Turn(turn) => match agent::apply(turn.turn, Input::Lost) {
+            (_, Output::Interrupt(cause, Ending::Lost)) => cause,
+            (_, output) => unreachable!("a lost turn is interrupted, not {output:?}"),
+        },
+        Work::Request => {
+            let lost = incoming::apply(incoming::Request::Running, incoming::Input::Lost);
+            debug_assert_eq!(lost.1, incoming::Output::Forget);
+            CancelCause::ConnectionLost
+        }
+    };
+    incoming.abandon(after, cause);
+}
+
+/// Whether an update of this turn may go out; when it may, the caller puts it into the outbox before it lets go of the lock.
+pub(super) fn admits_update(state: &mut State<AgentSide>, key: Key) -> bool {
+    // A turn that has ended is no longer in the table.
+    let Some(Work::Turn(turn)) = state.requests.get_mut(key).map(|open| &open.work) else {
+        return false;
+    };
+    agent::apply(turn.turn, Input::Update).1 == Output::Send
+}
+
+/// Applies an input to a turn and carries out what comes of it; a turn that is over ignores it.
+fn apply(
+    side: &AgentSide,
+    state: &mut State<AgentSide>,
+    after: &mut After,
+    key: Key,
+    input: Input,
+    outcome: Outcome,
+) {
+    let Some(incoming) = state.requests.get_mut(key) else {
+        return;
+    };
+    let Work::Turn(turn) = &mut incoming.work else {
+        return;
+    };
+    let (next, output) = agent::apply(turn.turn, input);
+    turn.turn = next;
+    match output {
+        Output::Ignore | Output::Send | Output::Discard => {}
+        Output::Signal(cause) => {
+            after.cancel(&incoming.scope, &mut incoming.callbacks, cause);
+            if let Some(at) = deadline(side.handlers.cancel_grace_period) {
+                turn.grace = Some(at);
+                state.timers.insert(at, (key, Limit::Grace));
+            }
+            if side.handlers.cascade_cancel {
+                for call in incoming.calls.clone() {
+                    state.cancel_call(call);
+                }
+            }
+        }
+        Output::End(ending) => {
+            if let Some(incoming) = end(side, state, key, ending, outcome) {
+                after.discard(incoming.callbacks);
+            }
+        }
+        Output::Interrupt(cause, ending) => {
+            if let Some(incoming) = end(side, state, key, ending, outcome) {
+                incoming.abandon(after, cause);
+            }
+        }
+    }
+}
+
+/// Answers the prompt and frees its session, in one step.
+fn end(
+    side: &AgentSide,
+    state: &mut State<AgentSide>,
+    key: Key,
+    ending: Ending,
+    outcome: Outcome,
+) -> Option<Incoming<AgentSide>> {
+    let incoming = state.requests.remove(key)?;
+    let Work::Turn(turn) = &incoming.work else {
+        unreachable!("only a turn ends");
+    };
+    if let Some(at) = turn.grace {
+        state.timers.remove(at, (key, Limit::Grace));
+    }
+    if let Some(at) = turn.limit {
+        state.timers.remove(at, (key, Limit::Duration));
+    }
+    state.side.free(&turn.session);
+    // Nobody is left to use what these calls bring.
+    state.give_up_nested(&incoming.calls, incoming.scope.is_cancelled());
+    if let Some(answer) = answer(side, ending, outcome) {
+        state.outbox.answer(&incoming.id, answer.as_ref());
+    }
+    Some(incoming)
+}
+
+/// How an ending looks on the wire; `None` if nobody is there to read it.
+fn answer(
+    side: &AgentSide,
+    ending: Ending,
+    outcome: Outcome,
+) -> Option<Result<PromptResponse, v1::Error>> {
+    match ending {
+        Ending::Completed | Ending::Failed => {
+            outcome.or_else(|| Some(Err(v1::Error::internal_error())))
+        }
+        Ending::Panicked | Ending::Vanished => Some(Err(v1::Error::internal_error())),
+        Ending::Cancelled => Some(Ok(match outcome {
+            Some(Ok(mut response)) => {
+                response.stop_reason = StopReason::Cancelled;
+                response
+            }
+            Some(Err(_)) | None => PromptResponse::new(StopReason::Cancelled),
+        })),
+        Ending::RequestCancelled => Some(Err(v1::Error::request_cancelled())),
+        Ending::DurationExceeded => Some(Err(duration_exceeded(side.handlers.max_prompt_duration))),
+        Ending::Lost => None,
+    }
+}
+
+fn duration_exceeded(limit: Duration) -> v1::Error {
+    // Only a limit that fits the clock can pass, and such a one fits here too.
+    let limit = jiff::SignedDuration::try_from(limit).unwrap_or(jiff::SignedDuration::MAX);
+    v1::Error::request_cancelled()
+        .data(serde_json::json!({ "maxPromptDuration": limit.to_string() }))
+}
+
+impl Sessions {
+    /// A session's turn is over.
+    fn free(&mut self, session: &SessionId) {
+        let Some(slot) = self.busy.get_mut(session) else {
+            return;
+        };
+        let (next, _) = session::apply(slot.session, session::Input::TurnEnded);
+        slot.session = next;
+        if next == Session::Free {
+            self.busy.remove(session);
+        }
+    }
+}

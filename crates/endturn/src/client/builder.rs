@@ -1,0 +1,133 @@
+//! Putting a client together.
+
+use std::{sync::Arc, time::Duration};
+
+use super::{
+    Client, Handle,
+    side::{ClientSide, Handlers, UpdateHandler},
+};
+use crate::{
+    connection::{Connection, Limits, drive, handler},
+    error::HandlerResult,
+    schema::v1::{
+        CLIENT_METHOD_NAMES, RequestPermissionRequest, RequestPermissionResponse,
+        SessionNotification,
+    },
+    transport::Transport,
+};
+
+/// Collects a client's handlers and limits; made by [`Client::builder`].
+///
+/// Handlers never hold up the connection.
+/// They get a [`Client`] to make requests of their own with.
+/// A request of the agent without a handler is answered `-32601`.
+#[derive(Default)]
+#[must_use]
+pub struct ClientBuilder {
+    handlers: Handlers,
+}
+
+impl ClientBuilder {
+    /// Handles `session/update`, one after the other for each session, in the order of the wire.
+    ///
+    /// A prompt returns only when this handler has finished all updates of its turn.
+    /// While a handler falls behind by a mebibyte, reading pauses, so that memory stays bounded; it goes on when the handler makes a request of its own, since the answer has to be read.
+    /// A handler that panics loses that one update.
+    /// An update that cannot be read (its kind is newer than this library, or it breaks the schema) is logged and skipped.
+    ///
+    /// Source: [Agent reports output](https://agentclientprotocol.com/protocol/v1/prompt-turn#3-agent-reports-output).
+    pub fn on_update<F, Fut>(mut self, handle: F) -> Self
+    where
+        F: Fn(SessionNotification, Client) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = ()> + Send + 'static,
+    {
+        let handle = Arc::new(handle);
+        let handle: UpdateHandler = Box::new(move |notification, client| {
+            let handle = Arc::clone(&handle);
+            Box::pin(async move { handle(notification, client).await })
+        });
+        self.handlers.update = Some(handle);
+        self
+    }
+
+    /// Handles `session/request_permission`: asks the user.
+    ///
+    /// It is called when the updates before the question were handled, and runs beside those that follow.
+    /// When the turn is cancelled, the question is answered with the outcome `cancelled` and the handler is dropped; a question that comes up later in that turn is answered so without asking.
+    ///
+    /// Source: [Requesting permission](https://agentclientprotocol.com/protocol/v1/tool-calls#requesting-permission).
+    pub fn on_permission<F, Fut>(mut self, handle: F) -> Self
+    where
+        F: Fn(RequestPermissionRequest, Client) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = HandlerResult<RequestPermissionResponse>> + Send + 'static,
+    {
+        let method = CLIENT_METHOD_NAMES.session_request_permission;
+        self.handlers.requests.insert(method, handler(handle));
+        self
+    }
+
+    /// Is shown each line of the agent's output that is not JSON, a log line for example.
+    ///
+    /// Such lines are skipped and otherwise do no harm.
+    /// It runs on the task that reads, so it must be quick and must not block.
+    pub fn on_stray_output(mut self, show: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.handlers.stray = Some(Box::new(show));
+        self
+    }
+
+    /// How long a request to the agent may take, prompts excepted; zero is for ever, the default is 60 s.
+    ///
+    /// When it has passed, the agent is sent one `$/cancel_request` and the call fails with a [timeout](crate::Error::is_timeout).
+    ///
+    /// Policy of this SDK.
+    pub fn request_timeout(mut self, limit: Duration) -> Self {
+        self.handlers.request_timeout = limit;
+        self
+    }
+
+    /// How long a prompt may take; zero, the default, is for ever.
+    ///
+    /// When it has passed, the agent is sent one `$/cancel_request` and the prompt fails with a [timeout](crate::Error::is_timeout).
+    /// It is off by default because nobody can tell a long turn from one that hangs.
+    ///
+    /// Policy of this SDK.
+    pub fn prompt_timeout(mut self, limit: Duration) -> Self {
+        self.handlers.prompt_timeout = limit;
+        self
+    }
+
+    /// How long to wait for the answer to a prompt after `session/cancel`; zero, the default, is for ever.
+    ///
+    /// When it has passed, the agent is sent one `$/cancel_request` and the prompt fails with [`ErrorKind::CancelTimedOut`](crate::ErrorKind::CancelTimedOut).
+    /// The session takes the next prompt then.
+    ///
+    /// Policy of this SDK.
+    pub fn cancel_timeout(mut self, limit: Duration) -> Self {
+        self.handlers.cancel_timeout = limit;
+        self
+    }
+
+    /// Starts the connection on a task of its own, and gives the client.
+    ///
+    /// Nothing is sent yet; [`Client::initialize`] comes next.
+    ///
+    /// # Panics
+    ///
+    /// Outside a tokio runtime.
+    #[must_use = "dropping the client closes the connection"]
+    pub fn connect(self, transport: Transport) -> Client {
+        let handle = Arc::new_cyclic(|handle| {
+            let side = ClientSide::new(self.handlers, handle.clone());
+            Handle {
+                connection: Connection::new(side, Limits::default()),
+            }
+        });
+        let driving = drive(handle.connection.clone(), transport);
+        tokio::spawn(async move {
+            if let Err(error) = driving.await {
+                tracing::warn!(%error, "the connection to the agent failed");
+            }
+        });
+        Client { handle }
+    }
+}

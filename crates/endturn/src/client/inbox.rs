@@ -1,0 +1,154 @@
+//! What a session's handlers still have to see, in the order of the wire.
+
+use std::collections::{HashMap, VecDeque};
+
+use tokio::sync::oneshot;
+
+use super::side::{ClientSide, PromptReply};
+use crate::{
+    connection::{BoxFuture, Connection, Key, catch_panic},
+    schema::v1::{SessionId, SessionNotification},
+};
+
+/// How many bytes of updates may wait for their handlers before reading pauses.
+const LIMIT: usize = 1024 * 1024;
+
+tokio::task_local! {
+    /// The session whose inbox the current task is working on.
+    pub(super) static HANDLING: SessionId;
+}
+
+/// The inboxes of all sessions; one that is empty and at rest needs no entry.
+#[derive(Default)]
+pub(super) struct Inboxes {
+    /// A session stands here while a task works on its inbox.
+    busy: HashMap<SessionId, VecDeque<Item>>,
+    /// Sessions whose task has not been started.
+    waiting: Vec<SessionId>,
+    /// The size of all updates that were not handled.
+    bytes: usize,
+    /// How many prompts handlers wait for.
+    held_open: usize,
+}
+
+/// Something that has its turn when everything before it was handled.
+pub(super) enum Item {
+    /// An update, and how many bytes it had on the wire.
+    Update(Box<SessionNotification>, usize),
+    /// A request of the agent.
+    Request(Key, BoxFuture<()>),
+    /// The answer to a prompt.
+    Answer(oneshot::Sender<PromptReply>, PromptReply),
+}
+
+impl Inboxes {
+    /// Puts an item at the end of its session's inbox; [`start_waiting`] has to follow.
+    pub(super) fn push(&mut self, session: &SessionId, item: Item) {
+        if let Item::Update(_, size) = item {
+            self.bytes += size;
+        }
+        if let Some(inbox) = self.busy.get_mut(session) {
+            inbox.push_back(item);
+        } else {
+            self.busy.insert(session.clone(), VecDeque::from([item]));
+            self.waiting.push(session.clone());
+        }
+    }
+
+    /// Puts an item behind what its session has still to handle; if there is nothing, gives it back.
+    pub(super) fn push_if_busy(&mut self, session: &SessionId, item: Item) -> Option<Item> {
+        match self.busy.get_mut(session) {
+            Some(inbox) => {
+                inbox.push_back(item);
+                None
+            }
+            None => Some(item),
+        }
+    }
+
+    /// Takes all there is for a session; `None` ends the work on it.
+    fn take(&mut self, session: &SessionId) -> Option<VecDeque<Item>> {
+        let items = std::mem::take(self.busy.get_mut(session)?);
+        if items.is_empty() {
+            self.busy.remove(session);
+            return None;
+        }
+        Some(items)
+    }
+
+    /// An update was handled; says whether a reader may be waiting for that.
+    fn handled(&mut self, size: usize) -> bool {
+        let was_full = self.bytes > LIMIT;
+        self.bytes -= size;
+        was_full && self.bytes <= LIMIT
+    }
+
+    /// A handler waits for a prompt, so reading must not pause.
+    pub(super) fn hold_open(&mut self) {
+        self.held_open += 1;
+    }
+
+    /// A handler's prompt was answered or given up.
+    pub(super) fn let_go(&mut self) {
+        self.held_open -= 1;
+    }
+}
+
+/// Starts a task for each inbox that has become busy.
+pub(super) fn start_waiting(connection: &Connection<ClientSide>) {
+    let waiting = connection.apply(|state, _| std::mem::take(&mut state.side.inboxes.waiting));
+    for session in waiting {
+        let work = work(connection.clone(), session.clone());
+        tokio::spawn(HANDLING.scope(session, work));
+    }
+}
+
+/// Waits while the handlers are too far behind.
+///
+/// A handler that waits for an answer gets it read, so what it waits for is never what makes it wait.
+pub(super) async fn ready(connection: &Connection<ClientSide>) {
+    connection
+        .apply_with_room(|state, _| {
+            let inboxes = &state.side.inboxes;
+            let go_on = inboxes.bytes <= LIMIT
+                || inboxes.held_open > 0
+                || !state.calls.is_empty()
+                || state.alive().is_err();
+            go_on.then_some(())
+        })
+        .await;
+}
+
+/// Handles what one session has, until there is nothing left.
+async fn work(connection: Connection<ClientSide>, session: SessionId) {
+    while let Some(items) = connection.apply(|state, _| state.side.inboxes.take(&session)) {
+        for item in items {
+            match item {
+                Item::Update(update, size) => {
+                    handle(&connection, *update).await;
+                    if connection.apply(|state, _| state.side.inboxes.handled(size)) {
+                        connection.nudge();
+                    }
+                }
+                Item::Request(key, run) => {
+                    // A question may have been settled by a cancel while it waited here.
+                    if connection.apply(|state, _| state.requests.get_mut(key).is_some()) {
+                        connection.spawn(key, run);
+                    }
+                }
+                // A caller that has left at this very moment does not want it.
+                Item::Answer(caller, answer) => drop(caller.send(answer)),
+            }
+        }
+    }
+}
+
+async fn handle(connection: &Connection<ClientSide>, update: SessionNotification) {
+    let side = connection.side();
+    // A program that has dropped its client wants no more updates.
+    if let (Some(handler), Some(client)) = (&side.handlers.update, side.client())
+        && catch_panic(handler(update, client)).await.is_err()
+    {
+        tracing::error!("the update handler panicked");
+    }
+}

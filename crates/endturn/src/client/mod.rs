@@ -1,0 +1,205 @@
+//! Driving an agent: sessions, prompts, and what the agent asks in return.
+//!
+//! ```text
+//!   reader ─► inbox of the session ─► update handler, permission handler, prompt's answer
+//!                                     in the order of the wire
+//! ```
+//!
+//! Each session has an inbox.
+//! The reader puts updates, questions and the answer of a prompt into it and reads on; a task takes them out in order.
+//! So an update handler sees one update after the other, a question comes up only after the updates that lead to it were handled, and a prompt returns when all of its turn's updates were.
+
+mod builder;
+mod inbox;
+mod prompt;
+mod side;
+
+use std::{fmt, sync::Arc};
+
+use serde::{Serialize, de::DeserializeOwned};
+
+pub use builder::ClientBuilder;
+pub use prompt::Prompt;
+
+use crate::{
+    CancellationSignal,
+    connection::{CallOptions, Connection},
+    error::Error,
+    schema::v1::{
+        AGENT_METHOD_NAMES, InitializeRequest, InitializeResponse, NewSessionRequest,
+        NewSessionResponse, PromptRequest, SessionId,
+    },
+};
+use side::ClientSide;
+
+/// A connection to an agent, from the side of the user.
+///
+/// Clones are the same connection.
+/// When the last of them is dropped, the connection is closed: what has its place on the wire is written, and the agent reads the end of its input.
+///
+/// ```no_run
+/// use endturn::{
+///     CancellationSignal, Client,
+///     schema::{ProtocolVersion, v1::*},
+///     transport::AgentCommand,
+/// };
+///
+/// #[tokio::main(flavor = "current_thread")]
+/// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+///     let (agent, transport) = AgentCommand::new("my-agent").spawn()?;
+///     let client = Client::builder()
+///         .on_update(|notification, _client| async move { println!("{:?}", notification.update) })
+///         .connect(transport);
+///
+///     client.initialize(InitializeRequest::new(ProtocolVersion::V1)).await?;
+///     let session = client.new_session(NewSessionRequest::new("/work")).await?;
+///
+///     let stop = CancellationSignal::new();
+///     tokio::spawn({
+///         let stop = stop.clone();
+///         async move {
+///             tokio::signal::ctrl_c().await.ok();
+///             stop.cancel();
+///         }
+///     });
+///     let text = ContentBlock::Text(TextContent::new("Tidy up"));
+///     let request = PromptRequest::new(session.session_id, vec![text]);
+///     let response = client.prompt(request, &stop).await?;
+///     println!("{:?}", response.stop_reason);
+///
+///     drop(client);
+///     agent.stop().await?;
+///     Ok(())
+/// }
+/// ```
+#[derive(Clone)]
+pub struct Client {
+    handle: Arc<Handle>,
+}
+
+/// What the clones of a client share; the connection closes with the last of them.
+struct Handle {
+    connection: Connection<ClientSide>,
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.connection.close();
+    }
+}
+
+impl Client {
+    /// A client without handlers, to which they are added.
+    #[must_use]
+    pub fn builder() -> ClientBuilder {
+        ClientBuilder::default()
+    }
+
+    /// Opens the conversation: versions, capabilities, and who is who.
+    ///
+    /// Source: [Initialization](https://agentclientprotocol.com/protocol/v1/initialization).
+    ///
+    /// # Errors
+    ///
+    /// If the agent answers with an error or with something unreadable, does not answer within the [request timeout](ClientBuilder::request_timeout), or the connection is lost.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future sends one `$/cancel_request` if the request is on the wire.
+    pub async fn initialize(
+        &self,
+        request: InitializeRequest,
+    ) -> Result<InitializeResponse, Error> {
+        self.call(AGENT_METHOD_NAMES.initialize, &request).await
+    }
+
+    /// Opens a session.
+    ///
+    /// Source: [Session setup](https://agentclientprotocol.com/protocol/v1/session-setup).
+    ///
+    /// # Errors
+    ///
+    /// As for [`initialize`](Self::initialize).
+    ///
+    /// # Cancel safety
+    ///
+    /// As for [`initialize`](Self::initialize).
+    pub async fn new_session(
+        &self,
+        request: NewSessionRequest,
+    ) -> Result<NewSessionResponse, Error> {
+        self.call(AGENT_METHOD_NAMES.session_new, &request).await
+    }
+
+    /// Runs one turn: sends the prompt and gives the agent's answer, when all updates of the turn have been handled.
+    ///
+    /// A `signal`, if one is given (`&stop`, or `None`), ends the turn when it is cancelled: the client sends `session/cancel`, answers open permission requests with the outcome `cancelled`, and this call still gives the agent's answer.
+    /// A signal that is cancelled already lets the prompt out and the cancel right behind it.
+    ///
+    /// Nothing is sent until the future is polled.
+    ///
+    /// Source: [Prompt turn](https://agentclientprotocol.com/protocol/v1/prompt-turn).
+    /// That a session takes one prompt at a time is checked here too, as a policy of this SDK: `session/cancel` names a session and not a turn, and with two prompts on the wire it could end the wrong one.
+    ///
+    /// # Errors
+    ///
+    /// If the session has a turn ([busy](Error::is_busy), nothing is sent), the agent answers with an error or with something unreadable, a [timeout](ClientBuilder::prompt_timeout) passes, or the connection is lost.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future sends one `$/cancel_request`, and the rest of the turn is discarded.
+    /// To end a turn and keep its answer, use the signal; to leave it alone, [`detach`](Prompt::detach) it.
+    pub fn prompt<'a>(
+        &self,
+        request: PromptRequest,
+        signal: impl Into<Option<&'a CancellationSignal>>,
+    ) -> Prompt {
+        Prompt::new(self.clone(), request, signal.into().cloned())
+    }
+
+    /// Sends `session/cancel` for the session's turn, as the signal of its prompt does; without a turn, or a second time, it does nothing.
+    ///
+    /// It does not wait for anything: the turn ends with the answer to its prompt.
+    ///
+    /// Source: [Cancellation](https://agentclientprotocol.com/protocol/v1/prompt-turn#cancellation).
+    pub fn cancel(&self, session: &SessionId) {
+        side::cancel_session(&self.handle.connection, session);
+    }
+
+    /// Closes the connection: what has its place on the wire is written, open calls fail, and the agent reads the end of its input.
+    pub fn close(&self) {
+        self.handle.connection.close();
+    }
+
+    /// Waits for the end of the connection, and says how it came.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future loses nothing.
+    pub async fn closed(&self) -> Error {
+        let connection = &self.handle.connection;
+        connection
+            .apply_with_room(|state, _| state.alive().err())
+            .await
+    }
+
+    async fn call<R: DeserializeOwned>(
+        &self,
+        method: &'static str,
+        params: &impl Serialize,
+    ) -> Result<R, Error> {
+        let connection = &self.handle.connection;
+        let limit = connection.side().handlers.request_timeout;
+        let options = CallOptions {
+            timeout: (!limit.is_zero()).then_some(limit),
+            parent: None,
+        };
+        connection.call(method, params, options).await
+    }
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Client").finish_non_exhaustive()
+    }
+}

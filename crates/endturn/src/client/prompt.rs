@@ -1,0 +1,152 @@
+//! A prompt, as the future of its answer.
+
+use std::{
+    fmt,
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+use endturn_core::turn::client::{GiveUp, Input};
+use tokio::sync::oneshot;
+
+use super::{
+    Client,
+    side::{self, ClientSide, PromptReply},
+};
+use crate::{
+    CancellationSignal,
+    connection::{BoxFuture, Connection},
+    error::{Error, Lost},
+    schema::v1::{AGENT_METHOD_NAMES, PromptRequest, PromptResponse, SessionId},
+};
+
+/// The answer to a prompt, made by [`Client::prompt`].
+///
+/// Dropping it before it is done gives the turn up: the agent is sent one `$/cancel_request`.
+#[must_use = "a prompt is sent when it is awaited, and given up when it is dropped"]
+pub struct Prompt {
+    answer: BoxFuture<Result<PromptResponse, Error>>,
+}
+
+impl Prompt {
+    pub(super) fn new(
+        client: Client,
+        request: PromptRequest,
+        signal: Option<CancellationSignal>,
+    ) -> Self {
+        let answer = Box::pin(run(client, request, signal));
+        Self { answer }
+    }
+
+    /// Lets the turn go on by itself, on a task of its own; its answer is lost, its updates are not.
+    ///
+    /// The client stays connected until the turn's end.
+    ///
+    /// # Panics
+    ///
+    /// Outside a tokio runtime.
+    pub fn detach(self) {
+        tokio::spawn(async move {
+            if let Err(error) = self.await {
+                tracing::debug!(%error, "a detached prompt failed");
+            }
+        });
+    }
+}
+
+impl Future for Prompt {
+    type Output = Result<PromptResponse, Error>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        self.answer.as_mut().poll(context)
+    }
+}
+
+impl fmt::Debug for Prompt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Prompt").finish_non_exhaustive()
+    }
+}
+
+async fn run(
+    client: Client,
+    request: PromptRequest,
+    signal: Option<CancellationSignal>,
+) -> Result<PromptResponse, Error> {
+    let method = AGENT_METHOD_NAMES.session_prompt;
+    let connection = &client.handle.connection;
+    let handlers = &connection.side().handlers;
+    let params =
+        serde_json::to_vec(&request).map_err(|error| Error::invalid_input(method, error))?;
+    let session = request.session_id;
+
+    let (sender, mut reply) = oneshot::channel();
+    let from = side::handling_session();
+    let id = connection.apply(|state, _| {
+        state.alive()?;
+        side::reserve(connection.side(), state, &session, sender, from)
+    })?;
+    let _give_up = GiveUpOnDrop {
+        connection,
+        session: &session,
+        id,
+    };
+    let written = connection.apply_with_room(|state, after| {
+        let side = connection.side();
+        side::write_prompt(side, state, after, &session, id, &params)
+    });
+    let mut reply = std::pin::pin!(async {
+        tokio::select! {
+            // The prompt may be settled before it is written, by a timeout or by the end of the connection.
+            biased;
+            settled = &mut reply => return Ok::<_, Error>(settled),
+            written = written => written?,
+        }
+        // If this prompt is an update handler's, the answer has to be read even by a reader that holds back.
+        connection.nudge();
+        Ok((&mut reply).await)
+    });
+    let reply = match &signal {
+        None => reply.await,
+        Some(signal) => tokio::select! {
+            biased;
+            settled = &mut reply => settled,
+            // A signal that is cancelled already comes second too: the prompt goes out, then the cancel.
+            () = signal.cancelled() => {
+                connection.apply(|state, after| {
+                    side::prompt_input(connection.side(), state, after, &session, id, Input::Cancel);
+                });
+                reply.await
+            }
+        },
+    };
+    match reply?.unwrap_or(PromptReply::Lost(Lost::Closed)) {
+        PromptReply::Answered(answer) => answer.read(&method.into()),
+        PromptReply::TimedOut => Err(Error::timeout(method, handlers.prompt_timeout)),
+        PromptReply::CancelTimedOut => Err(Error::cancel_timed_out(handlers.cancel_timeout)),
+        PromptReply::Lost(lost) => Err(lost.into()),
+    }
+}
+
+/// Gives the turn up when its caller's future is dropped; nothing if it is settled.
+struct GiveUpOnDrop<'a> {
+    connection: &'a Connection<ClientSide>,
+    session: &'a SessionId,
+    id: i64,
+}
+
+impl Drop for GiveUpOnDrop<'_> {
+    fn drop(&mut self) {
+        self.connection.apply(|state, after| {
+            let input = Input::GiveUp(GiveUp::Dropped);
+            side::prompt_input(
+                self.connection.side(),
+                state,
+                after,
+                self.session,
+                self.id,
+                input,
+            );
+        });
+    }
+}

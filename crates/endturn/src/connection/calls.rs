@@ -1,0 +1,268 @@
+//! Requests to the peer.
+
+use std::{borrow::Cow, collections::HashMap, time::Duration};
+
+use endturn_core::request::outgoing::{self, Input, Output};
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::value::RawValue;
+use tokio::{sync::oneshot, time::timeout};
+
+use super::{Connection, Key, Outbox, Side, State};
+use crate::{
+    error::{Error, Lost},
+    schema::v1::{self, CancelRequestNotification, RequestId},
+};
+
+/// The calls that wait for an answer.
+///
+/// A call whose caller has left is taken out when its `$/cancel_request` is written.
+/// Its id is never used again, so a late answer finds nothing, and giving up costs no memory.
+#[derive(Default)]
+pub(crate) struct Calls {
+    open: HashMap<i64, Call>,
+    next_id: i64,
+}
+
+pub(crate) struct Call {
+    pub(crate) request: outgoing::Request,
+    reply: oneshot::Sender<Reply>,
+    /// The incoming request in whose handler it was made.
+    parent: Option<Key>,
+}
+
+/// What a caller is told.
+pub(crate) enum Reply {
+    Result(Box<RawValue>),
+    Error(v1::Error),
+    Lost(Lost),
+    /// The turn on whose behalf the call was made is over.
+    TurnOver {
+        cancelled: bool,
+    },
+}
+
+/// How a call is made.
+#[derive(Default)]
+pub(crate) struct CallOptions {
+    /// How long to wait for the answer, from the call on; `None` is for ever.
+    pub(crate) timeout: Option<Duration>,
+    /// The incoming request in whose handler it is made, and which it shall not outlive.
+    pub(crate) parent: Option<Key>,
+}
+
+impl Calls {
+    pub(crate) fn next_id(&mut self) -> i64 {
+        self.next_id += 1;
+        self.next_id
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    /// Settles all of them with the news that the connection is gone.
+    pub(crate) fn lose(&mut self, reason: &Lost) {
+        for (_, call) in self.open.drain() {
+            let (_, output) = outgoing::apply(call.request, Input::Lost);
+            if output == Output::SettleLost {
+                call.tell(Reply::Lost(reason.clone()));
+            }
+        }
+    }
+}
+
+impl Call {
+    /// Tells the caller the peer's answer.
+    pub(crate) fn settle(self, outcome: Result<&RawValue, &RawValue>) {
+        self.tell(Reply::from_wire(outcome));
+    }
+
+    fn tell(self, reply: Reply) {
+        // A caller that has left at this very moment does not want it.
+        drop(self.reply.send(reply));
+    }
+}
+
+impl Reply {
+    pub(crate) fn from_wire(outcome: Result<&RawValue, &RawValue>) -> Self {
+        match outcome {
+            Ok(result) => Self::Result(result.to_owned()),
+            Err(error) => Self::Error(read_error(error)),
+        }
+    }
+
+    /// The typed answer to `method`.
+    pub(crate) fn read<R: DeserializeOwned>(self, method: &Cow<'static, str>) -> Result<R, Error> {
+        match self {
+            Self::Result(result) => serde_json::from_str(result.get())
+                .map_err(|error| Error::invalid_answer(method.clone(), error)),
+            Self::Error(error) => Err(Error::answered(method.clone(), error)),
+            Self::Lost(lost) => Err(lost.into()),
+            Self::TurnOver { cancelled } => Err(Error::turn_over(cancelled)),
+        }
+    }
+}
+
+/// An error object that does not follow the specification is still an error.
+fn read_error(error: &RawValue) -> v1::Error {
+    serde_json::from_str(error.get()).unwrap_or_else(|_| {
+        v1::Error::new(
+            v1::ErrorCode::InternalError.into(),
+            "the peer answered with an error that cannot be read",
+        )
+        .data(serde_json::from_str::<serde_json::Value>(error.get()).ok())
+    })
+}
+
+/// Writes `$/cancel_request`.
+pub(crate) fn cancel_call(outbox: &mut Outbox, id: i64) {
+    let cancel = CancelRequestNotification::new(RequestId::Number(id));
+    let written = outbox.notification("$/cancel_request", &cancel);
+    debug_assert!(written.is_ok(), "a number always serialises");
+}
+
+impl<S: Side> State<S> {
+    /// Takes out a call that is settled or given up.
+    pub(crate) fn take_call(&mut self, id: i64) -> Option<Call> {
+        let call = self.calls.open.remove(&id)?;
+        if let Some(parent) = call.parent.and_then(|key| self.requests.get_mut(key)) {
+            parent.calls.retain(|nested| *nested != id);
+        }
+        Some(call)
+    }
+
+    /// Applies an input to a call that is on the wire; nothing if it is settled already.
+    fn call_input(&mut self, id: i64, input: Input) -> Output {
+        let Some(call) = self.calls.open.get_mut(&id) else {
+            return Output::Ignore;
+        };
+        let (next, output) = outgoing::apply(call.request, input);
+        call.request = next;
+        if output == Output::SendCancel {
+            cancel_call(&mut self.outbox, id);
+        }
+        output
+    }
+
+    /// Asks the peer to stop working on a call whose caller goes on waiting.
+    pub(crate) fn cancel_call(&mut self, id: i64) {
+        self.call_input(id, Input::Cancel);
+    }
+
+    /// Gives a call up; its caller is told, if it is still there.
+    fn give_up(&mut self, id: i64, reply: Option<Reply>) {
+        self.call_input(id, Input::GiveUp);
+        if let (Some(call), Some(reply)) = (self.take_call(id), reply) {
+            call.tell(reply);
+        }
+    }
+
+    /// Gives up the calls of a handler whose request is over.
+    pub(crate) fn give_up_nested(&mut self, calls: &[i64], cancelled: bool) {
+        for &id in calls {
+            self.give_up(id, Some(Reply::TurnOver { cancelled }));
+        }
+    }
+}
+
+impl<S: Side> Connection<S> {
+    /// Sends a request and waits for its answer.
+    ///
+    /// Dropping the future, or the timeout, sends one `$/cancel_request` if the request is on the wire, and nothing if it is not.
+    pub(crate) async fn call<R: DeserializeOwned>(
+        &self,
+        method: impl Into<Cow<'static, str>>,
+        params: &impl Serialize,
+        options: CallOptions,
+    ) -> Result<R, Error> {
+        let method = method.into();
+        let params = serde_json::to_vec(params)
+            .map_err(|error| Error::invalid_input(method.clone(), error))?;
+        let exchange = self.exchange(&method, params, options.parent);
+        let reply = match options.timeout {
+            None => exchange.await?,
+            Some(limit) => timeout(limit, exchange)
+                .await
+                .map_err(|_| Error::timeout(method.clone(), limit))??,
+        };
+        reply.read(&method)
+    }
+
+    async fn exchange(
+        &self,
+        method: &str,
+        params: Vec<u8>,
+        parent: Option<Key>,
+    ) -> Result<Reply, Error> {
+        let (sender, mut reply) = oneshot::channel();
+        let mut sender = Some(sender);
+        let id = self
+            .apply_with_room(|state, _| {
+                if let Err(lost) = state.alive() {
+                    return Some(Err(lost));
+                }
+                if let Some(key) = parent
+                    && state.requests.get_mut(key).is_none()
+                {
+                    return Some(Err(Error::turn_over(false)));
+                }
+                if !state.outbox.has_room() {
+                    return None;
+                }
+                let sender = sender.take()?;
+                Some(state.send_call(method, &params, sender, parent))
+            })
+            .await?;
+        drop(params);
+        // The answer has to be read, even by a reader that holds back.
+        self.nudge();
+
+        let _give_up = GiveUp {
+            connection: self,
+            id,
+        };
+        // The sender lives in the table until somebody uses it.
+        Ok((&mut reply).await.unwrap_or(Reply::Lost(Lost::Closed)))
+    }
+}
+
+impl<S: Side> State<S> {
+    fn send_call(
+        &mut self,
+        method: &str,
+        params: &[u8],
+        reply: oneshot::Sender<Reply>,
+        parent: Option<Key>,
+    ) -> Result<i64, Error> {
+        let id = self.calls.next_id();
+        self.outbox
+            .request(id, method, params)
+            .map_err(|error| Error::invalid_input(method.to_owned(), error))?;
+        let (request, _) = outgoing::apply(outgoing::Request::Unsent, Input::Written);
+        self.calls.open.insert(
+            id,
+            Call {
+                request,
+                reply,
+                parent,
+            },
+        );
+        if let Some(parent) = parent.and_then(|key| self.requests.get_mut(key)) {
+            parent.calls.push(id);
+        }
+        Ok(id)
+    }
+}
+
+/// Gives the call up when its caller's future is dropped; nothing if it is settled.
+struct GiveUp<'a, S: Side> {
+    connection: &'a Connection<S>,
+    id: i64,
+}
+
+impl<S: Side> Drop for GiveUp<'_, S> {
+    fn drop(&mut self) {
+        self.connection
+            .apply(|state, _| state.give_up(self.id, None));
+    }
+}

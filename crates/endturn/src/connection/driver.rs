@@ -1,0 +1,89 @@
+//! What keeps a connection going, and how it ends.
+
+use std::{io, pin::pin, sync::Arc, time::Duration};
+
+use tokio::time::{Instant, sleep_until, timeout};
+
+use super::{Connection, Side, reader::read_all, writer::write_all};
+use crate::{
+    error::{Error, Lost},
+    transport::Transport,
+};
+
+/// How long a peer that is on its way out gets to read what was already on the wire.
+///
+/// It is for the answers in a pipe's buffer, which take no time at all unless nobody reads them; then waiting longer would not help.
+const FLUSH_LIMIT: Duration = Duration::from_secs(2);
+
+/// Runs a connection until it ends: by the peer (`Ok`), from this side (`Ok`), or by a fault (`Err`).
+///
+/// Dropping the future ends the connection at once.
+pub(crate) async fn drive<S: Side>(
+    connection: Connection<S>,
+    transport: Transport,
+) -> Result<(), Error> {
+    /// Nothing that is open may outlive the connection, whichever way it ends.
+    struct LoseOnDrop<S: Side>(Connection<S>);
+    impl<S: Side> Drop for LoseOnDrop<S> {
+        fn drop(&mut self) {
+            self.0.lose(Lost::Closed);
+        }
+    }
+    let _guard = LoseOnDrop(connection.clone());
+
+    let (reader, writer) = transport.into_parts();
+    let mut writing = pin!(write_all(&connection, writer));
+    let mut written = false;
+    let end = tokio::select! {
+        read = read_all(&connection, reader) => read.map(|()| Lost::EndOfInput),
+        end = &mut writing => {
+            written = true;
+            end.map(|()| Lost::Closed)
+        }
+        () = run_timers(&connection) => Ok(Lost::Closed),
+        () = connection.0.closing.notified() => Ok(Lost::Closed),
+    };
+    let (reason, result) = match end {
+        Ok(reason) => (reason, Ok(())),
+        Err(error) if is_hang_up(&error) => (Lost::EndOfInput, Ok(())),
+        Err(error) => {
+            let lost = Lost::Io(Arc::new(error));
+            (lost.clone(), Err(lost.into()))
+        }
+    };
+    tracing::debug!(%reason, "connection ended");
+    connection.lose(reason);
+    if !written && timeout(FLUSH_LIMIT, writing).await.is_err() {
+        tracing::debug!("the peer did not read what was left for it");
+    }
+    result
+}
+
+/// A peer that goes away without closing its end first; there is nothing wrong with that.
+fn is_hang_up(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset | io::ErrorKind::NotConnected
+    )
+}
+
+/// Carries out what is due, for ever.
+async fn run_timers<S: Side>(connection: &Connection<S>) {
+    loop {
+        let next = connection.apply(|state, after| {
+            let now = Instant::now();
+            while let Some(timer) = state.timers.pop(now) {
+                S::expired(connection, state, after, timer);
+            }
+            state.timers.arm()
+        });
+        let rearmed = connection.0.rearmed.notified();
+        match next {
+            None => rearmed.await,
+            Some(at) => tokio::select! {
+                () = sleep_until(at) => {}
+                () = rearmed => {}
+            },
+        }
+    }
+}

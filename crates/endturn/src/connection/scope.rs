@@ -1,0 +1,107 @@
+//! What the handler of one request can learn about its own cancellation.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        Arc,
+        atomic::{AtomicU8, Ordering},
+    },
+};
+
+use endturn_core::turn::agent::CancelCause;
+use tokio::{sync::Notify, task::AbortHandle};
+
+/// Something to run once, when a request is cancelled.
+pub(crate) type Callback = Box<dyn FnOnce() + Send>;
+
+/// Whether one request is cancelled, shared by the connection and the handler's contexts.
+///
+/// The cause is written under the connection's lock only, and read anywhere.
+#[derive(Debug, Default)]
+pub(crate) struct Scope {
+    /// Zero while nobody has cancelled; else one more than the cause's place in [`CancelCause::ALL`].
+    cause: AtomicU8,
+    cancelled: Notify,
+}
+
+impl Scope {
+    pub(crate) fn cause(&self) -> Option<CancelCause> {
+        let place = usize::from(self.cause.load(Ordering::Acquire)).checked_sub(1)?;
+        Some(CancelCause::ALL[place])
+    }
+
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.cause.load(Ordering::Acquire) != 0
+    }
+
+    pub(crate) async fn cancelled(&self) {
+        loop {
+            let mut cancelled = std::pin::pin!(self.cancelled.notified());
+            cancelled.as_mut().enable();
+            if self.is_cancelled() {
+                return;
+            }
+            cancelled.await;
+        }
+    }
+}
+
+/// What has to wait until the connection's lock is free, because it runs code of the program or of the runtime.
+#[derive(Default)]
+#[must_use]
+pub(crate) struct After {
+    callbacks: Vec<Callback>,
+    cancelled: Vec<Arc<Scope>>,
+    tasks: Vec<AbortHandle>,
+    discarded: Vec<Callback>,
+}
+
+impl After {
+    /// Cancels a scope, or raises its cause; the first time its callbacks run too.
+    pub(crate) fn cancel(
+        &mut self,
+        scope: &Arc<Scope>,
+        callbacks: &mut Vec<Callback>,
+        cause: CancelCause,
+    ) {
+        let place = CancelCause::ALL
+            .iter()
+            .position(|known| *known == cause)
+            .and_then(|place| u8::try_from(place + 1).ok())
+            .expect("every cause has its place");
+        if scope.cause.fetch_max(place, Ordering::AcqRel) == 0 {
+            self.callbacks.append(callbacks);
+            self.cancelled.push(Arc::clone(scope));
+        }
+    }
+
+    /// Drops a handler.
+    pub(crate) fn abort(&mut self, task: Option<AbortHandle>) {
+        self.tasks.extend(task);
+    }
+
+    /// Drops callbacks that will never run; what they hold may have opinions about that.
+    pub(crate) fn discard(&mut self, mut callbacks: Vec<Callback>) {
+        self.discarded.append(&mut callbacks);
+    }
+
+    /// Runs a callback.
+    pub(crate) fn call(&mut self, callback: Callback) {
+        self.callbacks.push(callback);
+    }
+
+    pub(crate) fn run(self) {
+        for callback in self.callbacks {
+            // One program's mistake must not cost the connection its reader.
+            if catch_unwind(AssertUnwindSafe(callback)).is_err() {
+                tracing::error!("a cancellation callback panicked");
+            }
+        }
+        for scope in self.cancelled {
+            scope.cancelled.notify_waiters();
+        }
+        for task in self.tasks {
+            task.abort();
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! What can go wrong, and whose doing it is.
+
+use std::{borrow::Cow, error::Error as StdError, fmt, io, sync::Arc, time::Duration};
+
+use crate::schema::v1::{self, SessionId};
+
+/// Why a call did not give what was asked for.
+///
+/// One opaque type for the whole crate: ask it with [`kind`](Error::kind) or with a predicate, and show it with `Display`.
+///
+/// ```
+/// # fn show(error: endturn::Error) {
+/// if error.is_connection_lost() {
+///     eprintln!("the agent is gone: {error}");
+/// } else if let Some(code) = error.code() {
+///     eprintln!("the agent answered with error {code}");
+/// }
+/// # }
+/// ```
+#[derive(thiserror::Error)]
+#[error(transparent)]
+pub struct Error(Box<Inner>);
+
+/// What kind of thing went wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The peer answered with a protocol error.
+    Protocol,
+    /// The peer's answer could not be read.
+    InvalidAnswer,
+    /// The caller passed something that cannot be sent.
+    InvalidInput,
+    /// The session already has a turn, and nothing was sent.
+    Busy,
+    /// The turn was cancelled and is over, so nothing more can be done through its context.
+    Cancelled,
+    /// The turn has been answered, so nothing more can be done through its context.
+    TurnEnded,
+    /// The peer did not answer in time.
+    Timeout,
+    /// The agent did not answer in time after it was asked to stop.
+    CancelTimedOut,
+    /// The connection is gone.
+    ConnectionLost,
+}
+
+/// Which side an error comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorOrigin {
+    /// This side: a wrong argument, a limit that was set here, a turn that is over.
+    Local,
+    /// The other side: it answered with an error, or with something unreadable.
+    Peer,
+    /// Neither: the connection between them.
+    Connection,
+}
+
+#[derive(Debug, thiserror::Error)]
+enum Inner {
+    #[error("{method} was answered with error {}: {}", i32::from(error.code), error.message)]
+    Protocol {
+        method: Cow<'static, str>,
+        error: v1::Error,
+    },
+    #[error("the answer to {method} cannot be read")]
+    InvalidAnswer {
+        method: Cow<'static, str>,
+        source: serde_json::Error,
+    },
+    #[error("the parameters of {method} cannot be written as JSON")]
+    InvalidInput {
+        method: Cow<'static, str>,
+        source: serde_json::Error,
+    },
+    #[error("session {session} already has a turn")]
+    Busy { session: SessionId },
+    #[error("the turn was cancelled")]
+    Cancelled,
+    #[error("the turn has been answered")]
+    TurnEnded,
+    #[error("no answer to {method} within {limit:?}")]
+    Timeout {
+        method: Cow<'static, str>,
+        limit: Duration,
+    },
+    #[error("the agent did not answer within {limit:?} of being asked to stop")]
+    CancelTimedOut { limit: Duration },
+    #[error("connection lost: {0}")]
+    ConnectionLost(Lost),
+}
+
+/// How a connection came to its end.
+#[derive(Debug, Clone, thiserror::Error)]
+pub(crate) enum Lost {
+    #[error("the peer closed it")]
+    EndOfInput,
+    #[error("it was closed on this side")]
+    Closed,
+    #[error("{0}")]
+    Io(Arc<io::Error>),
+}
+
+impl Error {
+    /// What kind of thing went wrong.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match &*self.0 {
+            Inner::Protocol { .. } => ErrorKind::Protocol,
+            Inner::InvalidAnswer { .. } => ErrorKind::InvalidAnswer,
+            Inner::InvalidInput { .. } => ErrorKind::InvalidInput,
+            Inner::Busy { .. } => ErrorKind::Busy,
+            Inner::Cancelled => ErrorKind::Cancelled,
+            Inner::TurnEnded => ErrorKind::TurnEnded,
+            Inner::Timeout { .. } => ErrorKind::Timeout,
+            Inner::CancelTimedOut { .. } => ErrorKind::CancelTimedOut,
+            Inner::ConnectionLost(_) => ErrorKind::ConnectionLost,
+        }
+    }
+
+    /// Which side it comes from.
+    #[must_use]
+    pub fn origin(&self) -> ErrorOrigin {
+        match self.kind() {
+            ErrorKind::Protocol | ErrorKind::InvalidAnswer => ErrorOrigin::Peer,
+            ErrorKind::InvalidInput
+            | ErrorKind::Busy
+            | ErrorKind::Cancelled
+            | ErrorKind::TurnEnded
+            | ErrorKind::Timeout
+            | ErrorKind::CancelTimedOut => ErrorOrigin::Local,
+            ErrorKind::ConnectionLost => ErrorOrigin::Connection,
+        }
+    }
+
+    /// The error that the peer answered with, if it did: code, message and data.
+    #[must_use]
+    pub fn protocol(&self) -> Option<&v1::Error> {
+        match &*self.0 {
+            Inner::Protocol { error, .. } => Some(error),
+            Inner::InvalidAnswer { .. }
+            | Inner::InvalidInput { .. }
+            | Inner::Busy { .. }
+            | Inner::Cancelled
+            | Inner::TurnEnded
+            | Inner::Timeout { .. }
+            | Inner::CancelTimedOut { .. }
+            | Inner::ConnectionLost(_) => None,
+        }
+    }
+
+    /// The code of the error that the peer answered with, if it did.
+    #[must_use]
+    pub fn code(&self) -> Option<i32> {
+        self.protocol().map(|error| error.code.into())
+    }
+
+    /// Whether something was cancelled: a turn on this side, or a request by the peer (`-32800`).
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.kind() == ErrorKind::Cancelled
+            || self.code() == Some(v1::ErrorCode::RequestCancelled.into())
+    }
+
+    /// Whether the session already has a turn.
+    #[must_use]
+    pub fn is_busy(&self) -> bool {
+        self.kind() == ErrorKind::Busy
+    }
+
+    /// Whether a time limit set on this side has passed: for an answer, or for one after a cancel.
+    #[must_use]
+    pub fn is_timeout(&self) -> bool {
+        matches!(self.kind(), ErrorKind::Timeout | ErrorKind::CancelTimedOut)
+    }
+
+    /// Whether the connection is gone.
+    #[must_use]
+    pub fn is_connection_lost(&self) -> bool {
+        self.kind() == ErrorKind::ConnectionLost
+    }
+
+    pub(crate) fn answered(method: impl Into<Cow<'static, str>>, error: v1::Error) -> Self {
+        let method = method.into();
+        Self(Box::new(Inner::Protocol { method, error }))
+    }
+
+    pub(crate) fn invalid_answer(
+        method: impl Into<Cow<'static, str>>,
+        source: serde_json::Error,
+    ) -> Self {
+        let method = method.into();
+        Self(Box::new(Inner::InvalidAnswer { method, source }))
+    }
+
+    pub(crate) fn invalid_input(
+        method: impl Into<Cow<'static, str>>,
+        source: serde_json::Error,
+    ) -> Self {
+        let method = method.into();
+        Self(Box::new(Inner::InvalidInput { method, source }))
+    }
+
+    pub(crate) fn busy(session: SessionId) -> Self {
+        Self(Box::new(Inner::Busy { session }))
+    }
+
+    /// Why a turn's context is of no use any more.
+    pub(crate) fn turn_over(cancelled: bool) -> Self {
+        Self(Box::new(if cancelled {
+            Inner::Cancelled
+        } else {
+            Inner::TurnEnded
+        }))
+    }
+
+    pub(crate) fn timeout(method: impl Into<Cow<'static, str>>, limit: Duration) -> Self {
+        let method = method.into();
+        Self(Box::new(Inner::Timeout { method, limit }))
+    }
+
+    pub(crate) fn cancel_timed_out(limit: Duration) -> Self {
+        Self(Box::new(Inner::CancelTimedOut { limit }))
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl From<Lost> for Error {
+    fn from(lost: Lost) -> Self {
+        Self(Box::new(Inner::ConnectionLost(lost)))
+    }
+}
+
+/// Why a handler failed, and whether the peer may know.
+///
+/// `?` turns every error into one of these.
+/// A [`v1::Error`] is written for the peer and sent as it is.
+/// Any other error is logged on this side and answered as `-32603` without its text, because an error's text is written for the people who run this program: it names paths, hosts and users.
+///
+/// ```
+/// use endturn::{HandlerError, schema::v1};
+///
+/// fn find(id: &str) -> Result<(), HandlerError> {
+///     std::fs::metadata(format!("/var/lib/agent/{id}"))?; // logged here, hidden from the peer
+///     Err(v1::Error::session_not_found(id.to_owned()))? // sent
+/// }
+/// # assert!(find("1").is_err());
+/// ```
+///
+/// Like `anyhow::Error` it is not itself a [`std::error::Error`]; the two could not both convert from every error.
+pub struct HandlerError(Failure);
+
+pub(crate) enum Failure {
+    Protocol(Box<v1::Error>),
+    Internal(Box<dyn StdError + Send + Sync>),
+}
+
+/// What a handler gives back.
+pub type HandlerResult<T> = Result<T, HandlerError>;
+
+impl HandlerError {
+    /// An error that stays on this side, from a message or from an error type that `?` does not take.
+    pub fn internal(error: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        Self(Failure::Internal(error.into()))
+    }
+
+    /// Logs what must not be sent, and gives what is.
+    pub(crate) fn into_protocol(self, method: &str) -> v1::Error {
+        match self.0 {
+            Failure::Protocol(error) => *error,
+            Failure::Internal(error) => {
+                tracing::error!(method, error = &*error as &dyn StdError, "handler failed");
+                v1::Error::internal_error()
+            }
+        }
+    }
+}
+
+impl<E: StdError + Send + Sync + 'static> From<E> for HandlerError {
+    fn from(error: E) -> Self {
+        let error: Box<dyn StdError + Send + Sync> = Box::new(error);
+        Self(match error.downcast::<v1::Error>() {
+            Ok(error) => Failure::Protocol(error),
+            Err(error) => Failure::Internal(error),
+        })
+    }
+}
+
+impl fmt::Debug for HandlerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Failure::Protocol(error) => error.fmt(f),
+            Failure::Internal(error) => error.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for HandlerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Failure::Protocol(error) => error.fmt(f),
+            Failure::Internal(error) => error.fmt(f),
+        }
+    }
+}
