@@ -44,26 +44,48 @@ impl Model for Counter {
             Event::Return => 0,
         };
         if self.forbidden == Some(next) {
-            return Err(Violation { rule: "small", says: "the counter stays small" });
+            return Err(Violation {
+                rule: "small",
+                says: "the counter stays small",
+            });
         }
         Ok(next)
     }
 }
 
-const HOMELESS: Violation = Violation { rule: "home", says: "there is always a way home" };
+const HOMELESS: Violation = Violation {
+    rule: "home",
+    says: "there is always a way home",
+};
 
 #[test]
 fn every_state_and_every_transition_is_met_once() {
-    let explored = explore(&Counter { limit: 4, forbidden: None, returns: |_| true }).unwrap();
+    let explored = explore(&Counter {
+        limit: 4,
+        forbidden: None,
+        returns: |_| true,
+    })
+    .unwrap();
 
-    assert_eq!(explored.states().copied().collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5]);
+    assert_eq!(
+        explored.states().copied().collect::<Vec<_>>(),
+        [0, 1, 2, 3, 4, 5]
+    );
     assert_eq!(explored.size(), (6, 14));
-    assert!(explored.require_way_to(|&state| state == 0, HOMELESS).is_ok());
+    assert!(
+        explored
+            .require_way_to(|&state| state == 0, HOMELESS)
+            .is_ok()
+    );
 }
 
 #[test]
 fn a_violation_is_reported_with_the_shortest_path_to_it() {
-    let Err(found) = explore(&Counter { limit: 9, forbidden: Some(5), returns: |_| true }) else {
+    let Err(found) = explore(&Counter {
+        limit: 9,
+        forbidden: Some(5),
+        returns: |_| true,
+    }) else {
         panic!("five can be reached");
     };
 
@@ -75,8 +97,14 @@ fn a_violation_is_reported_with_the_shortest_path_to_it() {
 
 #[test]
 fn a_state_that_cannot_reach_its_goal_is_reported_with_the_path_to_it() {
-    let counter = Counter { limit: 4, forbidden: None, returns: |state| state != 5 };
-    let Err(found) = explore(&counter).unwrap().require_way_to(|&state| state == 0, HOMELESS)
+    let counter = Counter {
+        limit: 4,
+        forbidden: None,
+        returns: |state| state != 5,
+    };
+    let Err(found) = explore(&counter)
+        .unwrap()
+        .require_way_to(|&state| state == 0, HOMELESS)
     else {
         panic!("there is no way from five");
     };

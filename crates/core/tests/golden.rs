@@ -35,9 +35,13 @@ fn an_outgoing_request_does_what_its_table_says() {
 
 #[test]
 fn a_prompt_occupies_its_session_as_its_table_says() {
-    let row = |turn: &turn::client::Turn| [format!("{turn:?}"), turn.occupies_session().to_string()];
+    let row =
+        |turn: &turn::client::Turn| [format!("{turn:?}"), turn.occupies_session().to_string()];
     let rows = turn::client::Turn::every().iter().map(row);
-    compare("occupies-session", &align(["state", "occupies its session"], rows));
+    compare(
+        "occupies-session",
+        &align(["state", "occupies its session"], rows),
+    );
 }
 
 fn compare(name: &str, table: &str) {
@@ -51,8 +55,16 @@ fn compare(name: &str, table: &str) {
 fn table<M: Machine>(apply: Apply<'_, M>) -> String {
     let row = |(state, input): (M, M::Input)| {
         let (next, output) = apply(state, input);
-        assert!(M::Output::every().contains(&output), "{output:?} is not in the list of outputs");
-        [format!("{state:?}"), format!("{input:?}"), format!("{next:?}"), format!("{output:?}")]
+        assert!(
+            M::Output::every().contains(&output),
+            "{output:?} is not in the list of outputs"
+        );
+        [
+            format!("{state:?}"),
+            format!("{input:?}"),
+            format!("{next:?}"),
+            format!("{output:?}"),
+        ]
     };
     let rows = machines::product(M::every(), M::Input::every()).map(row);
     align(["state", "input", "next state", "output"], rows)
@@ -62,8 +74,16 @@ fn align<const COLUMNS: usize>(
     head: [&str; COLUMNS],
     rows: impl Iterator<Item = [String; COLUMNS]>,
 ) -> String {
-    let lines: Vec<_> = std::iter::once(head.map(str::to_owned)).chain(rows).collect();
-    let width = |column: usize| lines.iter().map(|line| line[column].len()).max().unwrap_or(0);
+    let lines: Vec<_> = std::iter::once(head.map(str::to_owned))
+        .chain(rows)
+        .collect();
+    let width = |column: usize| {
+        lines
+            .iter()
+            .map(|line| line[column].len())
+            .max()
+            .unwrap_or(0)
+    };
     let widths: [usize; COLUMNS] = std::array::from_fn(width);
     let pad = |(cell, width): (&String, usize)| format!("{cell:width$}");
     let write = |line: &[String; COLUMNS]| {

@@ -47,7 +47,11 @@ fn survivors<C: Contract>(apply: Apply<'_, C>) -> Vec<String> {
         let original = apply(arm.0, arm.1);
         for result in product(C::every(), C::Output::every()).filter(|&other| other != original) {
             let mutant = |state, input| {
-                if (state, input) == arm { result } else { apply(state, input) }
+                if (state, input) == arm {
+                    result
+                } else {
+                    apply(state, input)
+                }
             };
             mutants += 1;
             if check(&mutant).is_ok() {

@@ -47,15 +47,27 @@ fn the_causes_of_a_cancellation_are_ordered_by_escalation() {
 /// Checks a machine, and that the check means something; returns the numbers of states and transitions.
 fn explore_all<C: Contract>(apply: Apply<'_, C>) -> (usize, usize) {
     let explored = check(apply).unwrap_or_else(|found| panic!("{found}"));
-    assert_eq!(vacuous_rules(apply, &explored), "", "these rules never apply");
-    assert_eq!(unused_states(&explored), [], "no input leads to these states");
+    assert_eq!(
+        vacuous_rules(apply, &explored),
+        "",
+        "these rules never apply"
+    );
+    assert_eq!(
+        unused_states(&explored),
+        [],
+        "no input leads to these states"
+    );
     explored.size()
 }
 
 /// The rules that would hold of a machine that does nothing at all.
 fn vacuous_rules<C: Contract>(apply: Apply<'_, C>, explored: &Explored<Observed<'_, C>>) -> String {
     let observed = &Observed::new(apply);
-    let observe = |state| C::Input::every().iter().map(move |&input| observed.observe(state, input));
+    let observe = |state| {
+        C::Input::every()
+            .iter()
+            .map(move |&input| observed.observe(state, input))
+    };
     let steps: Vec<Step<C>> = explored.states().flat_map(observe).collect();
 
     let mut vacuous = String::new();

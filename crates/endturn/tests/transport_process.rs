@@ -149,13 +149,17 @@ async fn stop_closes_an_input_that_a_connection_still_holds() {
 #[tokio::test]
 async fn stop_fails_a_write_that_waits_for_an_agent_which_does_not_read() {
     let life = Lifeline::new();
-    let command = life.script("echo ready; exec sleep 1000");
-    let (agent, transport) = command.exit_timeout(SOON).spawn().unwrap();
+    let (agent, transport) = life.script("echo ready; exec sleep 1000").spawn().unwrap();
     let (_reader, mut writer) = ready(transport).await;
     let megabyte = vec![b'x'; 1 << 20];
-    let (written, status) = tokio::join!(within(writer.write_all(&megabyte)), stop(&agent));
-    assert_eq!(written.unwrap_err().kind(), io::ErrorKind::BrokenPipe);
-    assert_eq!(status.signal(), TERM);
+    let write = async {
+        let written = within(writer.write_all(&megabyte)).await;
+        assert_eq!(written.unwrap_err().kind(), io::ErrorKind::BrokenPipe);
+        // Not before: the write has to fail though the agent lives on.
+        agent.kill();
+    };
+    let ((), status) = tokio::join!(write, stop(&agent));
+    assert_eq!(status.signal(), KILL);
     life.cut().await;
 }
 

@@ -13,7 +13,7 @@ use std::{
 use common::{cancel, cancel_request, client_of, message, prompt, result, stopped};
 use endturn::{
     Agent, CancelCause, HandlerError, HandlerResult, PromptContext,
-    schema::v1::{Error, PromptRequest, PromptResponse, StopReason},
+    schema::v1::{ContentBlock, Error, PromptRequest, PromptResponse, StopReason},
 };
 use endturn_testkit::RawPeer;
 use serde_json::json;
@@ -24,10 +24,10 @@ fn ended() -> HandlerResult<PromptResponse> {
 }
 
 fn text(request: &PromptRequest) -> String {
-    match &request.prompt[0] {
-        endturn::schema::v1::ContentBlock::Text(block) => block.text.clone(),
-        other => panic!("{other:?}"),
-    }
+    let ContentBlock::Text(block) = &request.prompt[0] else {
+        panic!("another block");
+    };
+    block.text.clone()
 }
 
 /// An agent whose handler waits for a cancel when the prompt says `wait`, and ends at once otherwise.

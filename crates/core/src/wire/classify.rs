@@ -2,7 +2,7 @@
 
 use alloc::borrow::Cow;
 
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, de::IgnoredAny};
 use serde_json::value::RawValue;
 
 use super::Id;
@@ -80,11 +80,11 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de Raw
 ///
 /// [`Malformed`] says what to answer.
 pub fn classify(line: &[u8]) -> Result<Message<'_>, Malformed> {
-    let envelope: Envelope<'_> = serde_json::from_slice(line).map_err(|error| {
-        if error.is_data() {
-            not_a_message(None, "a message is an object with each member once")
-        } else {
-            Malformed::NotJson
+    let envelope: Envelope<'_> = serde_json::from_slice(line).map_err(|_| {
+        // What stopped the reading may be the wrong JSON, or no JSON further on.
+        match serde_json::from_slice::<IgnoredAny>(line) {
+            Ok(_) => not_a_message(None, "a message is an object with each member once"),
+            Err(_) => Malformed::NotJson,
         }
     })?;
     let is_request = envelope.method.is_some();
@@ -174,9 +174,7 @@ pub fn mistake(line: &[u8]) -> Mistake {
         return Mistake::ContentLength;
     }
     match line {
-        [b'[', .., b']'] if serde_json::from_slice::<serde::de::IgnoredAny>(line).is_ok() => {
-            Mistake::Batch
-        }
+        [b'[', .., b']'] if serde_json::from_slice::<IgnoredAny>(line).is_ok() => Mistake::Batch,
         [b'{' | b'}' | b']'] | [b'}' | b']', b','] | [b'"', ..] => Mistake::PrettyPrinted,
         _ => Mistake::Text,
     }
@@ -234,7 +232,15 @@ mod tests {
 
     #[test]
     fn broken_json_is_told_apart_from_a_broken_message() {
-        for line in ["", "{", "hello", "{\"a\":}", "{} x", "\u{1b}[31m"] {
+        for line in [
+            "",
+            "{",
+            "hello",
+            "{\"a\":}",
+            "{} x",
+            "\"id\": 1,",
+            "\u{1b}[31m",
+        ] {
             assert!(
                 matches!(classify(line.as_bytes()), Err(Malformed::NotJson)),
                 "{line}"

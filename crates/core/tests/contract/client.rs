@@ -50,7 +50,9 @@ impl Contract for Turn {
         Rule {
             id: "signal",
             says: "the user's wish sends `session/cancel` at once if the prompt is on the wire",
-            when: |step| step.input == Input::Cancel && step.awaits_answer() && step.before.cancels == 0,
+            when: |step| {
+                step.input == Input::Cancel && step.awaits_answer() && step.before.cancels == 0
+            },
             then: |step| step.output == Output::SendCancel,
         },
         Rule {
@@ -129,7 +131,9 @@ impl Contract for Turn {
             id: "cancel-timeout",
             says: "a cancelled prompt is given up, and the caller told",
             when: |step| {
-                step.input == Input::CancelExpired && step.awaits_answer() && step.before.cancels > 0
+                step.input == Input::CancelExpired
+                    && step.awaits_answer()
+                    && step.before.cancels > 0
             },
             then: |step| step.output == Output::AbandonAndSettle(Settlement::CancelTimedOut),
         },

@@ -55,7 +55,9 @@ impl Contract for Request {
     ];
 
     fn record(facts: Facts, _: Input, output: Output) -> Facts {
-        Facts { over: facts.over || output != Output::Ignore }
+        Facts {
+            over: facts.over || output != Output::Ignore,
+        }
     }
 }
 

@@ -66,13 +66,15 @@ impl<'a, C: Contract> Observed<'a, C> {
         Self { apply }
     }
 
-    pub(crate) fn observe(
-        &self,
-        &(state, before): &(C, C::Facts),
-        input: C::Input,
-    ) -> Step<C> {
+    pub(crate) fn observe(&self, &(state, before): &(C, C::Facts), input: C::Input) -> Step<C> {
         let (state, output) = (self.apply)(state, input);
-        Step { before, input, output, after: C::record(before, input, output), state }
+        Step {
+            before,
+            input,
+            output,
+            after: C::record(before, input, output),
+            state,
+        }
     }
 }
 
@@ -91,7 +93,10 @@ impl<C: Contract> Model for Observed<'_, C> {
     fn step(&self, state: &Self::State, input: C::Input) -> Result<Self::State, Violation> {
         let step = self.observe(state, input);
         match C::RULES.iter().find(|rule| rule.is_broken_by(&step)) {
-            Some(rule) => Err(Violation { rule: rule.id, says: rule.says }),
+            Some(rule) => Err(Violation {
+                rule: rule.id,
+                says: rule.says,
+            }),
             None => Ok((step.state, step.after)),
         }
     }
@@ -108,7 +113,10 @@ pub(crate) fn check<C: Contract>(
     apply: Apply<'_, C>,
 ) -> Result<Explored<Observed<'_, C>>, Counterexample> {
     let explored = explore(&Observed::new(apply))?;
-    let unreachable = Violation { rule: C::GOAL.id, says: C::GOAL.says };
+    let unreachable = Violation {
+        rule: C::GOAL.id,
+        says: C::GOAL.says,
+    };
     explored.require_way_to(|(_, facts)| (C::GOAL.reached)(facts), unreachable)?;
     Ok(explored)
 }

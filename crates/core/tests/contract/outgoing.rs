@@ -40,7 +40,9 @@ impl Contract for Request {
         Rule {
             id: "give-up",
             says: "giving up a request that is on the wire sends `$/cancel_request`",
-            when: |step| step.input == Input::GiveUp && step.awaits_answer() && step.before.cancels == 0,
+            when: |step| {
+                step.input == Input::GiveUp && step.awaits_answer() && step.before.cancels == 0
+            },
             then: |step| step.output == Output::SendCancel,
         },
         Rule {
@@ -76,13 +78,17 @@ impl Contract for Request {
         Rule {
             id: "keep-waiting",
             says: "the caller's wish sends `$/cancel_request` at once if the request is on the wire",
-            when: |step| step.input == Input::Cancel && step.awaits_answer() && step.before.cancels == 0,
+            when: |step| {
+                step.input == Input::Cancel && step.awaits_answer() && step.before.cancels == 0
+            },
             then: |step| step.output == Output::SendCancel,
         },
         Rule {
             id: "keep-waiting",
             says: "cancelled before the request is on the wire: request, then `$/cancel_request`",
-            when: |step| step.input == Input::Written && step.awaits_room() && step.before.wants_cancel,
+            when: |step| {
+                step.input == Input::Written && step.awaits_room() && step.before.wants_cancel
+            },
             then: |step| step.output == Output::SendCancel,
         },
         Rule {

@@ -38,7 +38,11 @@ pub(crate) struct Counterexample {
 
 impl fmt::Display for Counterexample {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}: not so: {}", self.violation.rule, self.violation.says)?;
+        writeln!(
+            f,
+            "{}: not so: {}",
+            self.violation.rule, self.violation.says
+        )?;
         for (number, event) in self.path.iter().enumerate() {
             writeln!(f, "{:>4}. {event}", number + 1)?;
         }
@@ -55,7 +59,9 @@ pub(crate) fn explore<M: Model>(model: &M) -> Result<Explored<M>, Counterexample
             match model.step(&state, event) {
                 Ok(target) if target == *state => explored.loops += 1,
                 Ok(target) => explored.add(next, event, target),
-                Err(violation) => return Err(explored.counterexample(violation, next, Some(event))),
+                Err(violation) => {
+                    return Err(explored.counterexample(violation, next, Some(event)));
+                }
             }
         }
         explored.edges_end.push(explored.edges.len());
@@ -143,7 +149,9 @@ impl<M: Model> Explored<M> {
     }
 
     fn successors(&self, place: usize) -> &[u32] {
-        let start = place.checked_sub(1).map_or(0, |previous| self.edges_end[previous]);
+        let start = place
+            .checked_sub(1)
+            .map_or(0, |previous| self.edges_end[previous]);
         &self.edges[start..self.edges_end[place]]
     }
 
@@ -153,14 +161,21 @@ impl<M: Model> Explored<M> {
         place: usize,
         last_event: Option<M::Event>,
     ) -> Counterexample {
-        let mut path: Vec<String> = last_event.iter().map(|event| format!("{event:?}")).collect();
+        let mut path: Vec<String> = last_event
+            .iter()
+            .map(|event| format!("{event:?}"))
+            .collect();
         let mut at = place;
         while let Some((source, event)) = self.discovered[at] {
             path.push(format!("{event:?}"));
             at = source as usize;
         }
         path.reverse();
-        Counterexample { violation, path, last_state: format!("{:?}", self.states[place]) }
+        Counterexample {
+            violation,
+            path,
+            last_state: format!("{:?}", self.states[place]),
+        }
     }
 }
 

@@ -15,8 +15,7 @@ pub(crate) trait Machine: Every + Eq + Hash + Debug {
 }
 
 /// A transition function: the real one, or a mutant of it.
-pub(crate) type Apply<'a, M> =
-    &'a dyn Fn(M, <M as Machine>::Input) -> (M, <M as Machine>::Output);
+pub(crate) type Apply<'a, M> = &'a dyn Fn(M, <M as Machine>::Input) -> (M, <M as Machine>::Output);
 
 impl Machine for turn::agent::Turn {
     type Input = turn::agent::Input;
@@ -79,7 +78,9 @@ pub(crate) fn product<A: Copy, B: Copy>(
     all_a: &'static [A],
     all_b: &'static [B],
 ) -> impl Iterator<Item = (A, B)> {
-    all_a.iter().flat_map(|&a| all_b.iter().map(move |&b| (a, b)))
+    all_a
+        .iter()
+        .flat_map(|&a| all_b.iter().map(move |&b| (a, b)))
 }
 
 every! {

@@ -3,19 +3,30 @@
 use endturn_core::session;
 use endturn_core::turn::agent::{Ending, Finish, Input, Output, Turn};
 
-use super::{AtAgent, Caller, Checked, Close, Event, Handler, Pair, ToAgent, ToClient, World, require};
+use super::{AtAgent, Checked, Close, Event, Handler, Pair, ToAgent, ToClient, World, require};
 use crate::machines::Every as _;
 
 impl Pair<'_> {
     pub(super) fn events_at_agent(&self, world: &World, events: &mut Vec<Event>) {
         for (n, exchange) in world.exchanges() {
-            let AtAgent::Turn { handler, is_answered, .. } = exchange.at_agent else { continue };
+            let AtAgent::Turn {
+                handler,
+                is_answered,
+                ..
+            } = exchange.at_agent
+            else {
+                continue;
+            };
             // A handler that was dropped or has left tasks behind may still try to send.
             if exchange.updates_left > 0 || is_answered || world.agent_is_lost {
                 events.push(Event::Update(n));
             }
             if handler != Handler::Finished {
-                events.extend(Finish::every().iter().map(|&finish| Event::Finish(n, finish)));
+                events.extend(
+                    Finish::every()
+                        .iter()
+                        .map(|&finish| Event::Finish(n, finish)),
+                );
             }
             // Timers may be late or spurious.
             events.extend([Event::GracePeriod(n), Event::MaxDuration(n)]);
@@ -61,8 +72,14 @@ impl Pair<'_> {
         match self.apply_to_session(world, session::Input::TurnEnded) {
             session::Output::RunClose => world.close = Close::HandlerRuns,
             session::Output::Ignore => {}
-            session::Output::StartTurn | session::Output::CancelTurn | session::Output::Reject(_) => {
-                require(false, "one-turn", "the end of a turn only frees its session")?;
+            session::Output::StartTurn
+            | session::Output::CancelTurn
+            | session::Output::Reject(_) => {
+                require(
+                    false,
+                    "one-turn",
+                    "the end of a turn only frees its session",
+                )?;
             }
         }
         let (_, to_next_prompt) = (self.machines.session)(world.session, session::Input::Prompt);
@@ -92,7 +109,11 @@ impl Pair<'_> {
         let running = world.running_turn();
         match self.apply_to_session(world, session::Input::Prompt) {
             session::Output::StartTurn => {
-                require(running.is_none(), "one-turn", "a session has one turn at most")?;
+                require(
+                    running.is_none(),
+                    "one-turn",
+                    "a session has one turn at most",
+                )?;
                 world.exchange(n).at_agent = AtAgent::Turn {
                     turn: Turn::Running,
                     handler: Handler::Running,
@@ -102,7 +123,11 @@ impl Pair<'_> {
             }
             session::Output::Reject(_) => self.reject(world, n, running),
             session::Output::Ignore | session::Output::CancelTurn | session::Output::RunClose => {
-                require(false, "always-answered", "a prompt starts a turn or is rejected")
+                require(
+                    false,
+                    "always-answered",
+                    "a prompt starts a turn or is rejected",
+                )
             }
         }
     }
@@ -111,7 +136,7 @@ impl Pair<'_> {
     fn reject(&self, world: &mut World, n: u8, running: Option<u8>) -> Checked {
         let is_closing = matches!(world.close, Close::Waiting | Close::HandlerRuns);
         let goes_on_with_given_up_turn = !self.scenario.knows_cancel_request
-            && running.is_some_and(|running| world.exchange(running).caller != Caller::Waiting);
+            && running.is_some_and(|running| !world.exchange(running).is_waited_for());
         require(
             is_closing || goes_on_with_given_up_turn,
             "free-before-answer",
@@ -122,10 +147,12 @@ impl Pair<'_> {
     }
 
     fn read_session_cancel(&self, world: &mut World, meant: u8) -> Checked {
-        let Some(hit) = world.running_turn() else { return Ok(()) };
-        let caller_of_hit = world.exchange(hit).caller;
+        let Some(hit) = world.running_turn() else {
+            return Ok(());
+        };
+        let was_left = !world.exchange(hit).is_waited_for();
         require(
-            hit == meant || (!self.scenario.knows_cancel_request && caller_of_hit != Caller::Waiting),
+            hit == meant || (!self.scenario.knows_cancel_request && was_left),
             "one-cancel",
             "`session/cancel` hits the turn it is meant for, or none, or one that its caller has left if the agent does not know `$/cancel_request`",
         )?;
@@ -146,7 +173,11 @@ impl Pair<'_> {
         let running = world.running_turn();
         match self.apply_to_session(world, session::Input::Close) {
             session::Output::RunClose => {
-                require(running.is_none(), "close-cancels", "a close waits for the turn's end")?;
+                require(
+                    running.is_none(),
+                    "close-cancels",
+                    "a close waits for the turn's end",
+                )?;
                 world.close = Close::HandlerRuns;
                 Ok(())
             }
@@ -180,7 +211,9 @@ impl Pair<'_> {
     }
 
     pub(super) fn shut_down(&self, world: &mut World) -> Checked {
-        let Some(running) = world.running_turn() else { return Ok(()) };
+        let Some(running) = world.running_turn() else {
+            return Ok(());
+        };
         world.exchange(running).was_asked_to_stop = true;
         self.agent_turn(world, running, Input::Shutdown)
     }
@@ -198,8 +231,18 @@ impl Pair<'_> {
 
 impl World {
     fn running_turn(&self) -> Option<u8> {
-        let is_running = |at_agent| matches!(at_agent, AtAgent::Turn { is_answered: false, .. });
-        self.exchanges().find(|(_, exchange)| is_running(exchange.at_agent)).map(|(n, _)| n)
+        let is_running = |at_agent| {
+            matches!(
+                at_agent,
+                AtAgent::Turn {
+                    is_answered: false,
+                    ..
+                }
+            )
+        };
+        self.exchanges()
+            .find(|(_, exchange)| is_running(exchange.at_agent))
+            .map(|(n, _)| n)
     }
 
     fn set_handler(&mut self, n: u8, to: Handler) {
@@ -210,13 +253,27 @@ impl World {
 
     /// Puts a message on the wire, where it is lost if the client does not read any more.
     fn write_to_client(&mut self, message: ToClient) -> Checked {
-        require(!self.agent_is_lost, "lost", "nothing is written to a lost connection")?;
-        if self.client_is_lost { Ok(()) } else { self.to_client.push(message) }
+        require(
+            !self.agent_is_lost,
+            "lost",
+            "nothing is written to a lost connection",
+        )?;
+        if self.client_is_lost {
+            Ok(())
+        } else {
+            self.to_client.push(message)
+        }
     }
 
     fn send_update(&mut self, n: u8) -> Checked {
         let exchange = self.exchange(n);
-        let runs = matches!(exchange.at_agent, AtAgent::Turn { is_answered: false, .. });
+        let runs = matches!(
+            exchange.at_agent,
+            AtAgent::Turn {
+                is_answered: false,
+                ..
+            }
+        );
         require(runs, "late-update", "no update is sent after the answer")?;
         exchange.updates_left -= 1;
         self.write_to_client(ToClient::Update(n))
@@ -231,7 +288,11 @@ impl World {
         require(!*is_answered, "one-answer", "a prompt is answered once")?;
         *is_answered = true;
         if ending == Ending::Lost {
-            return require(self.agent_is_lost, "lost", "a prompt is lost with its connection");
+            return require(
+                self.agent_is_lost,
+                "lost",
+                "a prompt is lost with its connection",
+            );
         }
         require(
             !was_asked_to_stop || ending == Ending::Cancelled,
@@ -242,7 +303,17 @@ impl World {
     }
 
     fn require_answered(&mut self, n: u8) -> Checked {
-        let answered = matches!(self.exchange(n).at_agent, AtAgent::Turn { is_answered: true, .. });
-        require(answered, "always-answered", "the answer stands when the turn is over")
+        let answered = matches!(
+            self.exchange(n).at_agent,
+            AtAgent::Turn {
+                is_answered: true,
+                ..
+            }
+        );
+        require(
+            answered,
+            "always-answered",
+            "the answer stands when the turn is over",
+        )
     }
 }

@@ -3,7 +3,7 @@
 use endturn_core::turn::client::{GiveUp, Input, Output};
 
 use super::{
-    Caller, Checked, Close, Event, Exchange, Pair, Prompt, Slot, ToAgent, ToClient, World, require,
+    Caller, Checked, Close, Event, Exchange, Pair, Request, Slot, ToAgent, ToClient, World, require,
 };
 
 impl Pair<'_> {
@@ -15,10 +15,10 @@ impl Pair<'_> {
             events.push(Event::Prompt);
         }
         for (n, exchange) in world.exchanges() {
-            if exchange.prompt == Prompt::Unwritten {
+            if exchange.request == Request::Unwritten {
                 events.push(Event::Written(n));
             }
-            if exchange.caller == Caller::Waiting {
+            if exchange.is_waited_for() {
                 events.push(Event::GiveUp(n, GiveUp::Dropped));
             }
             // Timers may be late or spurious, and a signal may be used when all is over.
@@ -41,9 +41,15 @@ impl Pair<'_> {
 
     /// The SDK's policy: prompts of a session wait for each other as long as one occupies it.
     fn admits_next_prompt(&self, world: &World) -> bool {
-        let made = world.slots.iter().filter(|slot| **slot != Slot::Unused).count();
+        let made = world
+            .slots
+            .iter()
+            .filter(|slot| **slot != Slot::Unused)
+            .count();
         made < self.scenario.prompts
-            && !world.exchanges().any(|(_, e)| (self.machines.occupies_session)(e.client))
+            && !world
+                .exchanges()
+                .any(|(_, e)| (self.machines.occupies_session)(e.client))
     }
 
     pub(super) fn client_turn(&self, world: &mut World, n: u8, input: Input) -> Checked {
@@ -65,9 +71,11 @@ impl Pair<'_> {
             }
             Output::Settle(_) => world.tell_caller(n),
             Output::Deliver | Output::Discard => world.receive(n, output),
-            Output::Ask | Output::AnswerCancelled => {
-                require(false, "permissions", "nobody answers a question that nobody asked")
-            }
+            Output::Ask | Output::AnswerCancelled => require(
+                false,
+                "permissions",
+                "nobody answers a question that nobody asked",
+            ),
         }
     }
 
@@ -79,7 +87,7 @@ impl Pair<'_> {
     }
 
     pub(super) fn write_prompt(&self, world: &mut World, n: u8) -> Checked {
-        world.exchange(n).prompt = Prompt::Written;
+        world.exchange(n).request = Request::Written;
         world.write_to_agent(ToAgent::Prompt(n))?;
         self.client_turn(world, n, Input::Written)
     }
@@ -94,9 +102,9 @@ impl Pair<'_> {
             ToClient::Update(n) => self.read_update(world, n),
             ToClient::Answer(n) => {
                 self.client_turn(world, n, Input::Answer)?;
-                world.exchange(n).answer_was_read = true;
+                world.exchange(n).request = Request::Answered;
                 require(
-                    world.exchange(n).caller != Caller::Waiting,
+                    !world.exchange(n).is_waited_for(),
                     "settled",
                     "a caller whose answer was read is told",
                 )
@@ -110,7 +118,9 @@ impl Pair<'_> {
 
     /// An update names a session, so the driver takes it for one of the oldest unanswered prompt.
     fn read_update(&self, world: &mut World, n: u8) -> Checked {
-        let oldest = world.exchanges().find(|(_, exchange)| exchange.owes_answer());
+        let oldest = world
+            .exchanges()
+            .find(|(_, exchange)| exchange.owes_answer());
         require(
             oldest.is_some_and(|(oldest, _)| oldest == n),
             "quarantine",
@@ -126,7 +136,7 @@ impl Pair<'_> {
         for n in open {
             self.client_turn(world, n, Input::Lost)?;
             require(
-                world.exchange(n).caller != Caller::Waiting,
+                !world.exchange(n).is_waited_for(),
                 "settled",
                 "every caller is told at once when the connection is lost",
             )?;
@@ -138,13 +148,20 @@ impl Pair<'_> {
 impl World {
     /// Puts a message on the wire, where it is lost if the agent does not read any more.
     fn write_to_agent(&mut self, message: ToAgent) -> Checked {
-        require(!self.client_is_lost, "lost", "nothing is written to a lost connection")?;
-        if self.agent_is_lost { Ok(()) } else { self.to_agent.push(message) }
+        require(
+            !self.client_is_lost,
+            "lost",
+            "nothing is written to a lost connection",
+        )?;
+        if self.agent_is_lost {
+            Ok(())
+        } else {
+            self.to_agent.push(message)
+        }
     }
 
     fn send_session_cancel(&mut self, n: u8) -> Checked {
         let exchange = self.exchange(n);
-        require(!exchange.session_cancel_is_sent, "one-cancel", "`session/cancel` is sent once")?;
         require(
             exchange.owes_answer(),
             "one-cancel",
@@ -153,36 +170,43 @@ impl World {
         require(
             exchange.caller == Caller::Waiting,
             "one-cancel",
-            "no cancel is sent for a turn that its caller has left",
+            "`session/cancel` is sent once, and not for a turn that its caller has left",
         )?;
-        exchange.session_cancel_is_sent = true;
+        exchange.caller = Caller::WaitingCancelled;
         self.write_to_agent(ToAgent::SessionCancel(n))
     }
 
     fn send_cancel_request(&mut self, n: u8) -> Checked {
         let exchange = self.exchange(n);
-        require(!exchange.cancel_request_is_sent, "drop", "`$/cancel_request` is sent once")?;
         require(
-            exchange.owes_answer(),
+            exchange.request == Request::Written,
             "drop",
-            "`$/cancel_request` is sent for what is on the wire and not answered",
+            "`$/cancel_request` is sent once, for what is on the wire and not answered",
         )?;
-        require(exchange.caller != Caller::Waiting, "drop", "nobody waits for what is given up")?;
-        exchange.cancel_request_is_sent = true;
+        require(
+            !exchange.is_waited_for(),
+            "drop",
+            "nobody waits for what is given up",
+        )?;
+        exchange.request = Request::GivenUp;
         self.write_to_agent(ToAgent::CancelRequest(n))
     }
 
     fn withdraw(&mut self, n: u8) -> Checked {
         let exchange = self.exchange(n);
-        require(exchange.prompt == Prompt::Unwritten, "drop", "what is on the wire stays there")?;
-        exchange.prompt = Prompt::Withdrawn;
+        require(
+            exchange.request == Request::Unwritten,
+            "drop",
+            "what is on the wire stays there",
+        )?;
+        exchange.request = Request::Withdrawn;
         Ok(())
     }
 
     fn tell_caller(&mut self, n: u8) -> Checked {
         let exchange = self.exchange(n);
         require(
-            exchange.caller == Caller::Waiting,
+            exchange.is_waited_for(),
             "settled",
             "nobody is told twice, or after leaving",
         )?;
@@ -194,7 +218,7 @@ impl World {
     fn receive(&mut self, n: u8, output: Output) -> Checked {
         let delivers = output == Output::Deliver;
         require(
-            delivers == (self.exchange(n).caller == Caller::Waiting),
+            delivers == self.exchange(n).is_waited_for(),
             "quarantine",
             "what arrives is delivered as long as the caller waits, and then discarded",
         )
@@ -202,8 +226,12 @@ impl World {
 }
 
 impl Exchange {
+    pub(super) fn is_waited_for(&self) -> bool {
+        matches!(self.caller, Caller::Waiting | Caller::WaitingCancelled)
+    }
+
     /// Whether its prompt is on the wire and no answer was read.
     fn owes_answer(&self) -> bool {
-        self.prompt == Prompt::Written && !self.answer_was_read
+        matches!(self.request, Request::Written | Request::GivenUp)
     }
 }

@@ -106,11 +106,8 @@ enum Slot {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Exchange {
     client: turn::client::Turn,
-    prompt: Prompt,
+    request: Request,
     caller: Caller,
-    session_cancel_is_sent: bool,
-    cancel_request_is_sent: bool,
-    answer_was_read: bool,
 
     at_agent: AtAgent,
     updates_left: u8,
@@ -119,15 +116,21 @@ struct Exchange {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Prompt {
+enum Request {
     Unwritten,
-    Written,
     Withdrawn,
+    Written,
+    /// `$/cancel_request` is on the wire too.
+    GivenUp,
+    /// Its answer was read.
+    Answered,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Caller {
     Waiting,
+    /// Waits, and `session/cancel` was sent.
+    WaitingCancelled,
     Left,
     Told,
 }
@@ -136,7 +139,11 @@ enum Caller {
 enum AtAgent {
     Unknown,
     Rejected,
-    Turn { turn: turn::agent::Turn, handler: Handler, is_answered: bool },
+    Turn {
+        turn: turn::agent::Turn,
+        handler: Handler,
+        is_answered: bool,
+    },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -189,7 +196,11 @@ type Checked<T = ()> = Result<T, Violation>;
 
 /// Demands that something holds.
 fn require(holds: bool, rule: &'static str, says: &'static str) -> Checked {
-    if holds { Ok(()) } else { Err(Violation { rule, says }) }
+    if holds {
+        Ok(())
+    } else {
+        Err(Violation { rule, says })
+    }
 }
 
 impl Model for Pair<'_> {
@@ -289,7 +300,11 @@ impl Pair<'_> {
                 output,
                 Output::Ignore | Output::Discard | Output::Deliver | Output::Ask
             );
-            require(next == turn && inert, "settled", "a turn that is over at the client stays so")?;
+            require(
+                next == turn && inert,
+                "settled",
+                "a turn that is over at the client stays so",
+            )?;
         }
         Ok(())
     }
@@ -300,7 +315,11 @@ impl Pair<'_> {
         for &input in Input::every() {
             let (next, output) = (self.machines.agent)(turn, input);
             let inert = matches!(output, Output::Ignore | Output::Discard);
-            require(next == turn && inert, "one-answer", "a turn that is over at the agent stays so")?;
+            require(
+                next == turn && inert,
+                "one-answer",
+                "a turn that is over at the agent stays so",
+            )?;
         }
         Ok(())
     }
@@ -311,11 +330,8 @@ impl World {
         let unused = self.slots.iter_mut().find(|slot| **slot == Slot::Unused);
         *unused.expect("the scenario has room for the prompt") = Slot::Open(Exchange {
             client: turn::client::Turn::Unsent,
-            prompt: Prompt::Unwritten,
+            request: Request::Unwritten,
             caller: Caller::Waiting,
-            session_cancel_is_sent: false,
-            cancel_request_is_sent: false,
-            answer_was_read: false,
             at_agent: AtAgent::Unknown,
             updates_left: updates,
             was_asked_to_stop: false,
@@ -323,10 +339,13 @@ impl World {
     }
 
     fn exchanges(&self) -> impl Iterator<Item = (u8, &Exchange)> {
-        self.slots.iter().enumerate().filter_map(|(n, slot)| match slot {
-            Slot::Open(exchange) => Some((as_number(n), exchange)),
-            Slot::Unused | Slot::Retired => None,
-        })
+        self.slots
+            .iter()
+            .enumerate()
+            .filter_map(|(n, slot)| match slot {
+                Slot::Open(exchange) => Some((as_number(n), exchange)),
+                Slot::Unused | Slot::Retired => None,
+            })
     }
 
     fn exchange(&mut self, n: u8) -> &mut Exchange {
@@ -350,8 +369,7 @@ impl World {
             ToClient::CloseAnswer => false,
         };
         let over_at_client = self.client_is_lost
-            || exchange.answer_was_read
-            || exchange.prompt == Prompt::Withdrawn;
+            || matches!(exchange.request, Request::Withdrawn | Request::Answered);
         over_at_client
             && exchange.is_over_at_agent(self.agent_is_lost)
             && !self.to_agent.iter().any(names_it_to_agent)
@@ -385,7 +403,7 @@ impl World {
 
     fn is_at_rest(&self) -> bool {
         let is_busy = |(_, exchange): (u8, &Exchange)| {
-            exchange.prompt == Prompt::Unwritten || exchange.handler() == Some(Handler::Running)
+            exchange.request == Request::Unwritten || exchange.handler() == Some(Handler::Running)
         };
         self.to_agent.is_empty()
             && self.to_client.is_empty()
@@ -410,7 +428,7 @@ impl Exchange {
 
     fn is_over_at_agent(&self, agent_is_lost: bool) -> bool {
         match self.at_agent {
-            AtAgent::Unknown => agent_is_lost || self.prompt == Prompt::Withdrawn,
+            AtAgent::Unknown => agent_is_lost || self.request == Request::Withdrawn,
             AtAgent::Rejected => true,
             AtAgent::Turn { is_answered, .. } => agent_is_lost || is_answered,
         }

@@ -13,14 +13,20 @@ pub(super) struct Pipe<T, const ROOM: usize> {
 
 impl<T: Copy, const ROOM: usize> Pipe<T, ROOM> {
     pub(super) const fn empty() -> Self {
-        Self { messages: [None; ROOM] }
+        Self {
+            messages: [None; ROOM],
+        }
     }
 
     pub(super) fn push(&mut self, message: T) -> Checked {
-        let room = self.messages.iter_mut().find(|place| place.is_none()).ok_or(Violation {
-            rule: "one-answer",
-            says: "nobody sends more messages than the scenario has room for",
-        })?;
+        let room = self
+            .messages
+            .iter_mut()
+            .find(|place| place.is_none())
+            .ok_or(Violation {
+                rule: "one-answer",
+                says: "nobody sends more messages than the scenario has room for",
+            })?;
         *room = Some(message);
         Ok(())
     }

@@ -263,7 +263,7 @@ impl RequestContext {
         let mut callback: Option<Callback> = Some(Box::new(callback));
         self.connection.apply(|state, after| {
             if self.scope.is_cancelled() {
-                callback.take().map(|callback| after.call(callback));
+                after.call(callback.take());
             } else if let Some(open) = state.requests.get_mut(self.key) {
                 open.callbacks.extend(callback.take());
             }

@@ -64,7 +64,6 @@ pub struct Agent {
 
 impl Agent {
     /// An agent without handlers, to which they are added.
-    #[must_use]
     pub fn builder() -> AgentBuilder {
         AgentBuilder::default()
     }

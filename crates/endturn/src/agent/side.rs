@@ -158,7 +158,7 @@ fn prompt(
     let context = PromptContext::new(connection.clone(), &started, session);
     let handler = handle(request, context);
     let run = turns::run(connection.clone(), started, handler);
-    connection.spawn(run.key(), run.to_end().instrument(span));
+    connection.spawn(run.key(), run.finish().instrument(span));
     Ok(())
 }
 

@@ -143,7 +143,7 @@ impl Run {
         self.guard.started.key
     }
 
-    pub(super) async fn to_end(self) {
+    pub(super) async fn finish(self) {
         let Self { mut guard, handler } = self;
         match catch_panic(handler).await {
             Ok(Ok(response)) => {

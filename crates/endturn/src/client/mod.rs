@@ -90,7 +90,6 @@ impl Drop for Handle {
 
 impl Client {
     /// A client without handlers, to which they are added.
-    #[must_use]
     pub fn builder() -> ClientBuilder {
         ClientBuilder::default()
     }

@@ -121,7 +121,7 @@ async fn run(
         },
     };
     match reply?.unwrap_or(PromptReply::Lost(Lost::Closed)) {
-        PromptReply::Answered(answer) => answer.read(&method.into()),
+        PromptReply::Answered(answer) => answer.read(method),
         PromptReply::TimedOut => Err(Error::timeout(method, handlers.prompt_timeout)),
         PromptReply::CancelTimedOut => Err(Error::cancel_timed_out(handlers.cancel_timeout)),
         PromptReply::Lost(lost) => Err(lost.into()),

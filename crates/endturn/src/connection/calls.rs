@@ -92,11 +92,14 @@ impl Reply {
     }
 
     /// The typed answer to `method`.
-    pub(crate) fn read<R: DeserializeOwned>(self, method: &Cow<'static, str>) -> Result<R, Error> {
+    pub(crate) fn read<R: DeserializeOwned>(
+        self,
+        method: impl Into<Cow<'static, str>>,
+    ) -> Result<R, Error> {
         match self {
             Self::Result(result) => serde_json::from_str(result.get())
-                .map_err(|error| Error::invalid_answer(method.clone(), error)),
-            Self::Error(error) => Err(Error::answered(method.clone(), error)),
+                .map_err(|error| Error::invalid_answer(method, error)),
+            Self::Error(error) => Err(Error::answered(method, error)),
             Self::Lost(lost) => Err(lost.into()),
             Self::TurnOver { cancelled } => Err(Error::turn_over(cancelled)),
         }
@@ -185,7 +188,7 @@ impl<S: Side> Connection<S> {
                 .await
                 .map_err(|_| Error::timeout(method.clone(), limit))??,
         };
-        reply.read(&method)
+        reply.read(method)
     }
 
     async fn exchange(

@@ -86,8 +86,8 @@ impl After {
     }
 
     /// Runs a callback.
-    pub(crate) fn call(&mut self, callback: Callback) {
-        self.callbacks.push(callback);
+    pub(crate) fn call(&mut self, callback: Option<Callback>) {
+        self.callbacks.extend(callback);
     }
 
     pub(crate) fn run(self) {

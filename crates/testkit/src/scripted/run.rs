@@ -99,7 +99,8 @@ async fn ask(title: String, number: usize, cx: &PromptContext) -> HandlerResult<
     let word = match outcome {
         RequestPermissionOutcome::Cancelled => "cancelled",
         RequestPermissionOutcome::Selected(choice) if &*choice.option_id.0 == ALLOW => "allowed",
-        _ => "rejected",
+        // An outcome of the future allows nothing.
+        RequestPermissionOutcome::Selected(_) | _ => "rejected",
     };
     cx.send_message(format!("[Permission {word}]")).await?;
     Ok(())

@@ -235,3 +235,54 @@ async fn order_above(orders: &mut watch::Receiver<Stage>, stage: Stage) -> Stage
     }
     std::future::pending().await
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use rustix::process::{Pid, test_kill_process};
+
+    use super::*;
+    use crate::transport::process::stdin;
+
+    const HOUR: Duration = Duration::from_secs(3600);
+
+    #[tokio::test]
+    async fn the_exit_is_told_when_the_last_words_have_been_read() {
+        let mut command = tokio::process::Command::new("cat");
+        command.stdin(std::process::Stdio::piped());
+        command.stdout(std::process::Stdio::null());
+        let mut tree = Tree::start(command).unwrap();
+        let (stdin, _, _) = tree.take_pipes();
+        let (writer, input) = stdin::closable(stdin.unwrap());
+        let child = Pid::from_raw(i32::try_from(tree.id()).unwrap()).unwrap();
+
+        // Stands for a task that has some reading left to do when the child is gone.
+        let read = Arc::new(AtomicBool::new(false));
+        let reading = Arc::clone(&read);
+        let draining = tokio::spawn(async move {
+            while test_kill_process(child).is_ok() {
+                tokio::task::yield_now().await;
+            }
+            for _ in 0..100 {
+                tokio::task::yield_now().await;
+            }
+            reading.store(true, Ordering::Relaxed);
+        });
+        let timeouts = Timeouts {
+            exit: HOUR,
+            terminate: HOUR,
+        };
+        let output = CancellationToken::new();
+        let (supervisor, _orders, mut progress) =
+            Supervisor::new(tree, input, output, Some(draining), timeouts);
+        tokio::spawn(supervisor.run());
+
+        drop(writer);
+        progress
+            .wait_for(|progress| progress.exit.is_some())
+            .await
+            .unwrap();
+        assert!(read.load(Ordering::Relaxed));
+    }
+}

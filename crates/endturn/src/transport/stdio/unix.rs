@@ -114,29 +114,22 @@ mod tests {
         (0..1_000_003_u32).map(|at| (at % 251) as u8).collect()
     }
 
-    /// Sends everything there and back at the same time.
+    /// Sends everything both ways at the same time.
     async fn exchange(ours: Transport, theirs: Transport) {
-        let send = async |mut writer: BoxWriter| {
-            writer.write_all(&bytes()).await.unwrap();
-            writer
-        };
-        let receive = async |mut reader: BoxReader| {
+        let send = async |writer: &mut BoxWriter| writer.write_all(&bytes()).await.unwrap();
+        let receive = async |reader: &mut BoxReader| {
             let mut read = vec![0; bytes().len()];
             reader.read_exact(&mut read).await.unwrap();
             assert!(read == bytes());
-            reader
         };
-        let (our_reader, our_writer) = ours.into_parts();
-        let (their_reader, their_writer) = theirs.into_parts();
-        let (our_writer, mut our_reader, their_writer, mut their_reader) = tokio::join!(
-            send(our_writer),
-            receive(our_reader),
-            send(their_writer),
-            receive(their_reader)
+        let (mut our_reader, mut our_writer) = ours.into_parts();
+        let (mut their_reader, mut their_writer) = theirs.into_parts();
+        tokio::join!(
+            send(&mut our_writer),
+            receive(&mut our_reader),
+            send(&mut their_writer),
+            receive(&mut their_reader)
         );
-        drop(our_writer);
-        drop(their_writer);
-        let _ = (&mut our_reader, &mut their_reader);
     }
 
     #[tokio::test]
