@@ -448,7 +448,7 @@ async fn always_answered_also_when_the_handler_vanishes() {
     assert_eq!(client.receive().await["error"]["code"], -32603);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn lost_every_handler_is_dropped_and_nothing_is_written() {
     let (dropped, was_dropped) = oneshot::channel::<()>();
     let dropped = std::sync::Mutex::new(Some(dropped));
@@ -468,8 +468,10 @@ async fn lost_every_handler_is_dropped_and_nothing_is_written() {
     let served = tokio::spawn(async move { agent.serve(transport).await });
     client.send(prompt(1, "a", "x")).await;
     let cx = contexts.await.unwrap();
+    let start = tokio::time::Instant::now();
     client.hang_up();
     served.await.unwrap().unwrap();
+    assert!(start.elapsed().is_zero());
     cx.cancelled().await;
     assert_eq!(cx.cause(), Some(CancelCause::ConnectionLost));
     assert!(cx.send_message("x").await.unwrap_err().is_connection_lost());

@@ -563,13 +563,15 @@ async fn an_answer_that_was_read_counts_although_the_connection_is_lost() {
     answer.await.unwrap().unwrap();
 }
 
-#[tokio::test]
-async fn dropping_the_client_closes_the_connection() {
+#[tokio::test(start_paused = true)]
+async fn dropping_the_client_closes_the_connection_without_delay() {
+    let start = tokio::time::Instant::now();
     let (client, mut agent) = connect(Client::builder());
     drop(client.clone());
     agent.barrier().await;
     drop(client);
     assert_eq!(agent.receive_line().await, None);
+    assert!(start.elapsed().is_zero());
 }
 
 #[tokio::test]

@@ -235,6 +235,8 @@ impl<S: Side> Connection<S> {
             state.lost = Some(reason);
         });
         self.nudge();
+        // An idle writer has to notice that it is done.
+        self.0.written.notify_one();
     }
 }
 

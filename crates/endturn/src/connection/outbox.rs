@@ -151,8 +151,6 @@ impl Outbox {
     /// Lets nothing more in.
     pub(crate) fn close(&mut self) {
         self.closed = true;
-        // So that the writer notices the end.
-        self.writer_idle = false;
     }
 
     pub(crate) fn is_closed(&self) -> bool {
