@@ -1,5 +1,58 @@
-//! The [Agent Client Protocol] for Rust, in which every turn ends.
-#![cfg_attr(docsrs, feature(doc_cfg))]
+//! The [Agent Client Protocol] (ACP) for Rust, in which every turn ends.
+//!
+//! A *turn* lasts from the arrival of a `session/prompt` to its answer.
+//! This crate has both ends of it: an [`Agent`] serves handlers, a [`Client`] drives an agent.
+//! Types of the protocol come from the official schema crate, see [`schema`]; what carries the bytes is a [`transport`].
+//!
+//! ```
+//! use endturn::{
+//!     Agent, CancellationSignal, Client,
+//!     schema::{ProtocolVersion, v1::*},
+//!     transport,
+//! };
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), endturn::Error> {
+//! let agent = Agent::builder()
+//!     .on_new_session(|_request, _cx| async { Ok(NewSessionResponse::new("session-1")) })
+//!     .on_prompt(|_request, cx| async move {
+//!         cx.send_message("Working... ").await?;
+//!         cx.cancelled().await;
+//!         Ok(PromptResponse::new(StopReason::EndTurn))
+//!     })
+//!     .build();
+//! let (near, far) = transport::memory();
+//! tokio::spawn(async move { agent.serve(far).await });
+//!
+//! let stop = CancellationSignal::new();
+//! let client = Client::builder()
+//!     .on_update({
+//!         let stop = stop.clone();
+//!         move |_update, _client| {
+//!             stop.cancel(); // The first word is enough.
+//!             async {}
+//!         }
+//!     })
+//!     .connect(near);
+//! client.initialize(InitializeRequest::new(ProtocolVersion::V1)).await?;
+//! let session = client.new_session(NewSessionRequest::new("/work")).await?;
+//! let text = ContentBlock::Text(TextContent::new("Do a long task"));
+//! let request = PromptRequest::new(session.session_id, vec![text]);
+//! let response = client.prompt(request, &stop).await?;
+//! assert_eq!(response.stop_reason, StopReason::Cancelled);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Features
+//!
+//! | feature | default | brings |
+//! |---|---|---|
+//! | `stdio` | yes | [`transport::stdio`](transport), for an agent that is started by its client |
+//! | `process` | yes | [`transport::AgentCommand`](transport), for a client that starts its agent |
+//! | `unstable`, `unstable_…` | no | draft parts of the protocol's types, as in the schema crate |
+//!
+//! [Agent Client Protocol]: https://agentclientprotocol.com
 
 pub mod agent;
 mod cancellation;
@@ -9,8 +62,13 @@ mod error;
 pub mod schema;
 pub mod transport;
 
-pub use agent::{Agent, PromptContext};
+pub use agent::{Agent, PromptContext, RequestContext};
 pub use cancellation::CancellationSignal;
 pub use client::Client;
 pub use endturn_core::turn::agent::CancelCause;
 pub use error::{Error, ErrorKind, ErrorOrigin, HandlerError, HandlerResult};
+
+/// The examples of the README are compiled with the other examples.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
