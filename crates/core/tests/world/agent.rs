@@ -3,7 +3,9 @@
 use endturn_core::session;
 use endturn_core::turn::agent::{Ending, Finish, Input, Output, Turn};
 
-use super::{AtAgent, Checked, Close, Event, Handler, Pair, ToAgent, ToClient, World, require};
+use super::{
+    AtAgent, Checked, Close, Event, Handler, Pair, ToAgent, ToClient, World, forbid, require,
+};
 use crate::machines::Every as _;
 
 impl Pair<'_> {
@@ -75,11 +77,7 @@ impl Pair<'_> {
             session::Output::StartTurn
             | session::Output::CancelTurn
             | session::Output::Reject(_) => {
-                require(
-                    false,
-                    "one-turn",
-                    "the end of a turn only frees its session",
-                )?;
+                forbid("one-turn", "the end of a turn only frees its session")?;
             }
         }
         let (_, to_next_prompt) = (self.machines.session)(world.session, session::Input::Prompt);
@@ -123,11 +121,7 @@ impl Pair<'_> {
             }
             session::Output::Reject(_) => self.reject(world, n, running),
             session::Output::Ignore | session::Output::CancelTurn | session::Output::RunClose => {
-                require(
-                    false,
-                    "always-answered",
-                    "a prompt starts a turn or is rejected",
-                )
+                forbid("always-answered", "a prompt starts a turn or is rejected")
             }
         }
     }
@@ -188,7 +182,7 @@ impl Pair<'_> {
                 self.agent_turn(world, running, Input::SessionClose)
             }
             session::Output::Ignore | session::Output::StartTurn | session::Output::Reject(_) => {
-                require(false, "close-cancels", "the first close is carried out")
+                forbid("close-cancels", "the first close is carried out")
             }
         }
     }
@@ -231,17 +225,8 @@ impl Pair<'_> {
 
 impl World {
     fn running_turn(&self) -> Option<u8> {
-        let is_running = |at_agent| {
-            matches!(
-                at_agent,
-                AtAgent::Turn {
-                    is_answered: false,
-                    ..
-                }
-            )
-        };
         self.exchanges()
-            .find(|(_, exchange)| is_running(exchange.at_agent))
+            .find(|(_, exchange)| exchange.at_agent.owes_answer())
             .map(|(n, _)| n)
     }
 
@@ -267,14 +252,11 @@ impl World {
 
     fn send_update(&mut self, n: u8) -> Checked {
         let exchange = self.exchange(n);
-        let runs = matches!(
-            exchange.at_agent,
-            AtAgent::Turn {
-                is_answered: false,
-                ..
-            }
-        );
-        require(runs, "late-update", "no update is sent after the answer")?;
+        require(
+            exchange.at_agent.owes_answer(),
+            "late-update",
+            "no update is sent after the answer",
+        )?;
         exchange.updates_left -= 1;
         self.write_to_client(ToClient::Update(n))
     }
@@ -303,17 +285,19 @@ impl World {
     }
 
     fn require_answered(&mut self, n: u8) -> Checked {
-        let answered = matches!(
-            self.exchange(n).at_agent,
-            AtAgent::Turn {
-                is_answered: true,
-                ..
-            }
-        );
         require(
-            answered,
+            !self.exchange(n).at_agent.owes_answer(),
             "always-answered",
             "the answer stands when the turn is over",
         )
+    }
+}
+
+impl AtAgent {
+    fn owes_answer(self) -> bool {
+        match self {
+            Self::Turn { is_answered, .. } => !is_answered,
+            Self::Unknown | Self::Rejected => false,
+        }
     }
 }

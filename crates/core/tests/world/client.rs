@@ -3,7 +3,8 @@
 use endturn_core::turn::client::{GiveUp, Input, Output};
 
 use super::{
-    Caller, Checked, Close, Event, Exchange, Pair, Request, Slot, ToAgent, ToClient, World, require,
+    Caller, Checked, Close, Event, Exchange, Pair, Request, Slot, ToAgent, ToClient, World, forbid,
+    require,
 };
 
 impl Pair<'_> {
@@ -71,11 +72,9 @@ impl Pair<'_> {
             }
             Output::Settle(_) => world.tell_caller(n),
             Output::Deliver | Output::Discard => world.receive(n, output),
-            Output::Ask | Output::AnswerCancelled => require(
-                false,
-                "permissions",
-                "nobody answers a question that nobody asked",
-            ),
+            Output::Ask | Output::AnswerCancelled => {
+                forbid("permissions", "nobody answers a question that nobody asked")
+            }
         }
     }
 
@@ -109,10 +108,7 @@ impl Pair<'_> {
                     "a caller whose answer was read is told",
                 )
             }
-            ToClient::CloseAnswer => {
-                world.close = Close::Answered;
-                Ok(())
-            }
+            ToClient::CloseAnswer => Ok(()),
         }
     }
 

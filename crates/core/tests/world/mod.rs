@@ -66,7 +66,9 @@ pub(crate) struct Pair<'a> {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct World {
     slots: [Slot; MAX_PROMPTS],
+    /// For each prompt the prompt itself and two kinds of cancel, and one close.
     to_agent: Pipe<ToAgent, 10>,
+    /// For each of three prompts an update and an answer, or for each of two prompts two updates and an answer; and the answer to the close.
     to_client: Pipe<ToClient, 7>,
     session: session::Session,
     close: Close,
@@ -203,6 +205,11 @@ fn require(holds: bool, rule: &'static str, says: &'static str) -> Checked {
     }
 }
 
+/// What should not have happened.
+fn forbid(rule: &'static str, says: &'static str) -> Checked {
+    require(false, rule, says)
+}
+
 impl Model for Pair<'_> {
     type State = World;
     type Event = Event;
@@ -315,9 +322,14 @@ impl Pair<'_> {
         for &input in Input::every() {
             let (next, output) = (self.machines.agent)(turn, input);
             let inert = matches!(output, Output::Ignore | Output::Discard);
+            let rule = if input == Input::Update {
+                "late-update"
+            } else {
+                "one-answer"
+            };
             require(
                 next == turn && inert,
-                "one-answer",
+                rule,
                 "a turn that is over at the agent stays so",
             )?;
         }
