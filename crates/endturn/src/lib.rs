@@ -59,6 +59,7 @@ mod cancellation;
 pub mod client;
 mod connection;
 mod error;
+pub mod request;
 pub mod schema;
 pub mod transport;
 

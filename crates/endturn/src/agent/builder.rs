@@ -10,8 +10,9 @@ use crate::{
     connection::{BoxFuture, handler},
     error::HandlerResult,
     schema::v1::{
-        AGENT_METHOD_NAMES, CancelNotification, Implementation, InitializeRequest,
-        InitializeResponse, NewSessionRequest, NewSessionResponse, PromptRequest, PromptResponse,
+        AGENT_METHOD_NAMES, AgentCapabilities, CancelNotification, CloseSessionRequest,
+        CloseSessionResponse, Implementation, InitializeRequest, InitializeResponse,
+        NewSessionRequest, NewSessionResponse, PromptRequest, PromptResponse,
     },
 };
 
@@ -38,9 +39,17 @@ impl AgentBuilder {
         self
     }
 
+    /// What the agent offers in the default answer to `initialize`, instead of what its handlers show.
+    ///
+    /// Source: [Initialization](https://agentclientprotocol.com/protocol/v1/initialization#agent-capabilities).
+    pub fn capabilities(mut self, capabilities: AgentCapabilities) -> Self {
+        self.handlers.capabilities = Some(capabilities);
+        self
+    }
+
     /// Handles `initialize`.
     ///
-    /// By default it is answered with protocol version 1, no optional capabilities and the [`info`](Self::info).
+    /// By default it is answered with protocol version 1, the [`info`](Self::info), and the [capabilities](Self::capabilities) that the registered handlers make possible.
     ///
     /// Source: [Initialization](https://agentclientprotocol.com/protocol/v1/initialization).
     pub fn on_initialize<F, Fut>(self, handle: F) -> Self
@@ -60,6 +69,20 @@ impl AgentBuilder {
         Fut: Future<Output = HandlerResult<NewSessionResponse>> + Send + 'static,
     {
         self.on(AGENT_METHOD_NAMES.session_new, handle)
+    }
+
+    /// Handles `session/close`: frees what the agent holds for a session.
+    ///
+    /// The session's turn is cancelled first, as by `session/cancel`, and the handler runs when the turn has ended and its answer has its place on the wire; the grace period bounds that.
+    /// A prompt that arrives meanwhile is answered `-32600`, and the session is free for another life when the close is answered.
+    ///
+    /// Source: [Closing active sessions](https://agentclientprotocol.com/protocol/v1/session-setup).
+    pub fn on_close_session<F, Fut>(self, handle: F) -> Self
+    where
+        F: Fn(CloseSessionRequest, RequestContext) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = HandlerResult<CloseSessionResponse>> + Send + 'static,
+    {
+        self.on(AGENT_METHOD_NAMES.session_close, handle)
     }
 
     /// Handles `session/prompt`: one call is one turn.
@@ -82,7 +105,7 @@ impl AgentBuilder {
         self
     }
 
-    /// Is told of every `session/cancel`, also of one for an idle or unknown session.
+    /// Is told of every `session/cancel`, also of one for an idle or unknown session, and of every `session/close`.
     ///
     /// Nothing depends on it: the turn is cancelled, and its context says so, before this handler runs.
     /// It is for agents that keep work of their own beyond the turn.
@@ -122,6 +145,17 @@ impl AgentBuilder {
     /// Policy of this SDK.
     pub fn max_prompt_duration(mut self, limit: Duration) -> Self {
         self.handlers.max_prompt_duration = limit;
+        self
+    }
+
+    /// How long a request to the client may take; zero is for ever, the default is 60 s.
+    ///
+    /// When it has passed, the client is sent one `$/cancel_request` and the call fails with a [timeout](crate::Error::is_timeout).
+    /// Requests that a person answers, for a permission for example, are exempt: they end with their turn.
+    ///
+    /// Policy of this SDK.
+    pub fn request_timeout(mut self, limit: Duration) -> Self {
+        self.handlers.request_timeout = limit;
         self
     }
 

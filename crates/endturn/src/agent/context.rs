@@ -1,14 +1,15 @@
 //! What a handler can learn and do while it runs.
 
-use std::{fmt, sync::Arc};
+use std::{borrow::Cow, fmt, sync::Arc};
 
 use endturn_core::turn::agent::CancelCause;
-use serde::Serialize;
+use serde::{Serialize, de::DeserializeOwned};
 
 use super::{side::AgentSide, turns};
 use crate::{
-    connection::{CallOptions, Callback, Connection, Key, Scope, Started},
+    connection::{Callback, Connection, Key, Scope, Started},
     error::Error,
+    request::{Call, ToClient},
     schema::v1::{
         CLIENT_METHOD_NAMES, ContentBlock, ContentChunk, RequestPermissionRequest,
         RequestPermissionResponse, SessionId, SessionUpdate, TextContent,
@@ -141,7 +142,7 @@ impl PromptContext {
             .await
     }
 
-    /// Asks the user for a permission, and waits for the decision however long it takes.
+    /// Asks the user for a permission, and waits for the decision however long it takes: no request timeout applies.
     ///
     /// On `session/cancel` the client answers with the outcome `cancelled`, which is not a rejection.
     ///
@@ -154,22 +155,41 @@ impl PromptContext {
     /// # Cancel safety
     ///
     /// Dropping the future sends the client one `$/cancel_request`, unless it has answered.
-    pub async fn request_permission(
+    pub fn request_permission(
         &self,
         request: RequestPermissionRequest,
-    ) -> Result<RequestPermissionResponse, Error> {
-        let options = CallOptions {
-            parent: Some(self.request.key),
-            timeout: None,
-        };
-        self.request
-            .connection
-            .call(
-                CLIENT_METHOD_NAMES.session_request_permission,
-                &request,
-                options,
-            )
-            .await
+    ) -> Call<RequestPermissionResponse> {
+        self.request(&request)
+    }
+
+    /// Sends any request to the client on behalf of this turn; see [`RequestContext::request`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`RequestContext::request`].
+    ///
+    /// # Cancel safety
+    ///
+    /// As for [`RequestContext::request`].
+    pub fn request<Q: ToClient>(&self, request: &Q) -> Call<Q::Response> {
+        self.request.request(request)
+    }
+
+    /// Sends a request whose method and types this library does not know; see [`RequestContext::request`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`RequestContext::request`].
+    ///
+    /// # Cancel safety
+    ///
+    /// As for [`RequestContext::request`].
+    pub fn request_raw<R: DeserializeOwned + Send + 'static>(
+        &self,
+        method: impl Into<Cow<'static, str>>,
+        params: &impl Serialize,
+    ) -> Call<R> {
+        self.request.request_raw(method, params)
     }
 
     /// Whether the turn is cancelled; once true, it stays true.
@@ -235,6 +255,47 @@ impl RequestContext {
             key: started.key,
             scope: Arc::clone(&started.scope),
         }
+    }
+
+    /// Sends any request to the client on behalf of this one, and does not outlive it.
+    ///
+    /// When this request is over, what is still open is sent one `$/cancel_request` and fails at once.
+    /// When a turn is cancelled by `session/cancel`, its open requests are sent one too, and the handler goes on waiting for the answers, unless that is [switched off](super::AgentBuilder::cascade_cancel).
+    ///
+    /// # Errors
+    ///
+    /// The call fails if the request cannot be written as JSON, the client answers with an error or with something unreadable, does not answer within the [request timeout](super::AgentBuilder::request_timeout), the request this context belongs to is over, or the connection is lost.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the call sends the client one `$/cancel_request`, unless it has answered.
+    pub fn request<Q: ToClient>(&self, request: &Q) -> Call<Q::Response> {
+        let limit = self.connection.side().handlers.request_timeout;
+        Call::new(&self.connection, request, limit, Some(self.key))
+    }
+
+    /// Sends a request whose method and types this library does not know; see [`request`](Self::request).
+    ///
+    /// # Errors
+    ///
+    /// As for [`request`](Self::request).
+    ///
+    /// # Cancel safety
+    ///
+    /// As for [`request`](Self::request).
+    pub fn request_raw<R: DeserializeOwned + Send + 'static>(
+        &self,
+        method: impl Into<Cow<'static, str>>,
+        params: &impl Serialize,
+    ) -> Call<R> {
+        let limit = self.connection.side().handlers.request_timeout;
+        Call::raw(
+            &self.connection,
+            method.into(),
+            params,
+            limit,
+            Some(self.key),
+        )
     }
 
     /// Whether the request is cancelled; once true, it stays true.

@@ -10,6 +10,7 @@
 //! ```
 
 mod builder;
+mod close;
 mod context;
 mod side;
 mod turns;

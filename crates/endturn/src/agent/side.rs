@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use tracing::Instrument as _;
 
 use super::{
-    PromptContext, RequestContext,
+    PromptContext, RequestContext, close,
     turns::{self, Limit, Sessions, Turn},
 };
 use crate::{
@@ -19,8 +19,9 @@ use crate::{
     schema::{
         ProtocolVersion,
         v1::{
-            self, AGENT_METHOD_NAMES, CancelNotification, Implementation, InitializeResponse,
-            PromptRequest, PromptResponse,
+            self, AGENT_METHOD_NAMES, AgentCapabilities, CancelNotification, Implementation,
+            InitializeResponse, PromptRequest, PromptResponse, SessionCapabilities,
+            SessionCloseCapabilities, SessionId,
         },
     },
 };
@@ -33,11 +34,14 @@ pub(super) type CancelHandler = Box<dyn Fn(CancelNotification) -> BoxFuture<()> 
 /// What a program has registered, shared by all connections.
 pub(super) struct Handlers {
     pub(super) info: Option<Implementation>,
+    /// What the agent offers, if it is not derived from the handlers.
+    pub(super) capabilities: Option<AgentCapabilities>,
     pub(super) requests: HashMap<&'static str, Handler<RequestContext>>,
     pub(super) prompt: Option<PromptHandler>,
     pub(super) cancel: Option<CancelHandler>,
     pub(super) cancel_grace_period: Duration,
     pub(super) max_prompt_duration: Duration,
+    pub(super) request_timeout: Duration,
     pub(super) cascade_cancel: bool,
 }
 
@@ -45,13 +49,33 @@ impl Default for Handlers {
     fn default() -> Self {
         Self {
             info: None,
+            capabilities: None,
             requests: HashMap::new(),
             prompt: None,
             cancel: None,
             cancel_grace_period: Duration::from_secs(60),
             max_prompt_duration: Duration::ZERO,
+            request_timeout: Duration::from_secs(60),
             cascade_cancel: true,
         }
+    }
+}
+
+impl Handlers {
+    /// The answer to `initialize`, for a program that has no handler of its own.
+    fn introduction(&self) -> InitializeResponse {
+        InitializeResponse::new(ProtocolVersion::V1)
+            .agent_info(self.info.clone())
+            .agent_capabilities(self.capabilities.clone().unwrap_or_else(|| self.offers()))
+    }
+
+    /// What the registered handlers make possible.
+    fn offers(&self) -> AgentCapabilities {
+        let mut session = SessionCapabilities::new();
+        if self.requests.contains_key(AGENT_METHOD_NAMES.session_close) {
+            session = session.close(SessionCloseCapabilities::new());
+        }
+        AgentCapabilities::new().session_capabilities(session)
     }
 }
 
@@ -63,6 +87,8 @@ pub(super) struct AgentSide {
 /// What the agent keeps about an incoming request.
 pub(super) enum Work {
     Turn(Turn),
+    /// `session/close`, for this session.
+    Close(SessionId),
     Request,
 }
 
@@ -111,7 +137,7 @@ impl Side for AgentSide {
     ) {
         match state.requests.get_mut(key).map(|incoming| &incoming.work) {
             Some(Work::Turn(_)) => turns::cancel_request(connection.side(), state, after, key),
-            Some(Work::Request) => state.cancel_incoming(after, key),
+            Some(Work::Close(_) | Work::Request) => state.cancel_incoming(after, key),
             None => {}
         }
     }
@@ -123,6 +149,10 @@ impl Side for AgentSide {
         (key, limit): Self::Timer,
     ) {
         turns::expired(connection.side(), state, after, key, limit);
+    }
+
+    fn ended(state: &mut State<Self>, work: &Work) {
+        turns::ended(state, work);
     }
 
     fn forget(incoming: Incoming<Self>, after: &mut After) {
@@ -173,13 +203,15 @@ fn request(
     let Some(handle) = handlers.requests.get(method) else {
         if method == AGENT_METHOD_NAMES.initialize {
             decode::<v1::InitializeRequest>(params)?;
-            let response =
-                InitializeResponse::new(ProtocolVersion::V1).agent_info(handlers.info.clone());
+            let response = handlers.introduction();
             connection.apply(|state, _| state.outbox.answer(id, Ok(&response)));
             return Ok(());
         }
         return Err(v1::Error::method_not_found().data(serde_json::json!({ "method": method })));
     };
+    if method == AGENT_METHOD_NAMES.session_close {
+        return close::close(connection, id, params, handle);
+    }
     let Some(started) = connection.apply(|state, _| state.open(id.clone(), Work::Request)) else {
         return Ok(());
     };
@@ -202,6 +234,13 @@ fn request(
 /// `session/cancel`: the turn first, then whoever wants to be told.
 fn cancel(connection: &Connection<AgentSide>, notification: CancelNotification) {
     turns::cancel(connection, &notification.session_id);
+    tell_cancel_handler(connection, notification);
+}
+
+pub(super) fn tell_cancel_handler(
+    connection: &Connection<AgentSide>,
+    notification: CancelNotification,
+) {
     if let Some(handle) = &connection.side().handlers.cancel {
         let told = handle(notification);
         tokio::spawn(async move {

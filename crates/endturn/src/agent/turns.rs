@@ -8,9 +8,12 @@ use endturn_core::{
     turn::agent::{self, CancelCause, Ending, Finish, Input, Output},
     wire::Id,
 };
-use tokio::time::Instant;
+use tokio::{sync::oneshot, time::Instant};
 
-use super::side::{AgentSide, Work};
+use super::{
+    close,
+    side::{AgentSide, Work},
+};
 use crate::{
     connection::{After, BoxFuture, Connection, Incoming, Key, Started, State, catch_panic},
     error::HandlerResult,
@@ -23,9 +26,11 @@ pub(super) struct Sessions {
     busy: HashMap<SessionId, Slot>,
 }
 
-struct Slot {
-    session: Session,
-    turn: Key,
+pub(super) struct Slot {
+    pub(super) session: Session,
+    pub(super) turn: Option<Key>,
+    /// Lets the close handler go on that waits for the turn's end.
+    pub(super) close: Option<oneshot::Sender<()>>,
 }
 
 /// A turn that has not ended.
@@ -56,11 +61,7 @@ pub(super) fn start(
 ) -> Option<Started> {
     let limit = deadline(connection.side().handlers.max_prompt_duration);
     connection.apply(|state, _| {
-        let slot = state.side.busy.get(session);
-        let (next, output) = session::apply(
-            slot.map_or(Session::Free, |slot| slot.session),
-            session::Input::Prompt,
-        );
+        let (next, output) = session::apply(state.side.session(session), session::Input::Prompt);
         match output {
             session::Output::StartTurn => {}
             session::Output::Reject(rejection) => {
@@ -81,11 +82,9 @@ pub(super) fn start(
                 limit,
             }),
         )?;
-        let slot = Slot {
-            session: next,
-            turn: started.key,
-        };
-        state.side.busy.insert(session.clone(), slot);
+        let slot = state.side.slot(session);
+        slot.session = next;
+        slot.turn = Some(started.key);
         if let Some(at) = limit {
             state.timers.insert(at, (started.key, Limit::Duration));
         }
@@ -101,7 +100,7 @@ fn deadline(limit: Duration) -> Option<Instant> {
     Instant::now().checked_add(limit)
 }
 
-fn rejected(rejection: Rejection, session: &SessionId) -> v1::Error {
+pub(super) fn rejected(rejection: Rejection, session: &SessionId) -> v1::Error {
     let mut error = v1::Error::invalid_request().data(serde_json::json!({ "sessionId": session }));
     error.message = match rejection {
         Rejection::Busy => "the session already has a turn".to_owned(),
@@ -176,7 +175,7 @@ impl Drop for FinishOnDrop {
 /// `session/cancel`; without a turn it does nothing and leaves nothing behind.
 pub(super) fn cancel(connection: &Connection<AgentSide>, session: &SessionId) {
     let found = connection.apply(|state, after| {
-        let turn = state.side.busy.get(session).map(|slot| slot.turn);
+        let turn = state.side.busy.get(session).and_then(|slot| slot.turn);
         if let Some(key) = turn {
             let side = connection.side();
             apply(side, state, after, key, Input::SessionCancel, None);
@@ -217,7 +216,8 @@ pub(super) fn expired(
 pub(super) fn shut_down(connection: &Connection<AgentSide>) {
     connection.apply(|state, after| {
         state.drain();
-        let turns: Vec<Key> = state.side.busy.values().map(|slot| slot.turn).collect();
+        let turns = state.side.busy.values().filter_map(|slot| slot.turn);
+        let turns: Vec<Key> = turns.collect();
         for key in turns {
             let side = connection.side();
             apply(side, state, after, key, Input::Shutdown, None);
@@ -232,13 +232,21 @@ pub(super) fn forget(incoming: Incoming<AgentSide>, after: &mut After) {
             (_, Output::Interrupt(cause, Ending::Lost)) => cause,
             (_, output) => unreachable!("a lost turn is interrupted, not {output:?}"),
         },
-        Work::Request => {
+        Work::Close(_) | Work::Request => {
             let lost = incoming::apply(incoming::Request::Running, incoming::Input::Lost);
             debug_assert_eq!(lost.1, incoming::Output::Forget);
             CancelCause::ConnectionLost
         }
     };
     incoming.abandon(after, cause);
+}
+
+/// A request that has a task of its own is over.
+pub(super) fn ended(state: &mut State<AgentSide>, work: &Work) {
+    match work {
+        Work::Close(session) => close::closed(state, session),
+        Work::Request | Work::Turn(_) => {}
+    }
 }
 
 /// Whether an update of this turn may go out; when it may, the caller puts it into the outbox before it lets go of the lock.
@@ -251,7 +259,7 @@ pub(super) fn admits_update(state: &mut State<AgentSide>, key: Key) -> bool {
 }
 
 /// Applies an input to a turn and carries out what comes of it; a turn that is over ignores it.
-fn apply(
+pub(super) fn apply(
     side: &AgentSide,
     state: &mut State<AgentSide>,
     after: &mut After,
@@ -353,15 +361,35 @@ fn duration_exceeded(limit: Duration) -> v1::Error {
 }
 
 impl Sessions {
-    /// A session's turn is over.
-    fn free(&mut self, session: &SessionId) {
-        let Some(slot) = self.busy.get_mut(session) else {
-            return;
-        };
-        let (next, _) = session::apply(slot.session, session::Input::TurnEnded);
-        slot.session = next;
+    pub(super) fn session(&self, session: &SessionId) -> Session {
+        self.busy
+            .get(session)
+            .map_or(Session::Free, |slot| slot.session)
+    }
+
+    /// A session's entry, made for one that was free.
+    pub(super) fn slot(&mut self, session: &SessionId) -> &mut Slot {
+        self.busy.entry(session.clone()).or_insert(Slot {
+            session: Session::Free,
+            turn: None,
+            close: None,
+        })
+    }
+
+    /// Puts a session into its next state; one that is free is forgotten.
+    pub(super) fn set(&mut self, session: &SessionId, next: Session) {
         if next == Session::Free {
             self.busy.remove(session);
+        } else {
+            self.slot(session).session = next;
         }
+    }
+
+    /// A session's turn is over.
+    fn free(&mut self, session: &SessionId) {
+        let slot = self.slot(session);
+        slot.turn = None;
+        let next = close::turn_over(slot);
+        self.set(session, next);
     }
 }

@@ -14,7 +14,7 @@ mod inbox;
 mod prompt;
 mod side;
 
-use std::{fmt, sync::Arc};
+use std::{borrow::Cow, fmt, sync::Arc};
 
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -23,11 +23,12 @@ pub use prompt::Prompt;
 
 use crate::{
     CancellationSignal,
-    connection::{CallOptions, Connection},
+    connection::Connection,
     error::Error,
+    request::{Call, ToAgent},
     schema::v1::{
-        AGENT_METHOD_NAMES, InitializeRequest, InitializeResponse, NewSessionRequest,
-        NewSessionResponse, PromptRequest, SessionId,
+        CloseSessionRequest, CloseSessionResponse, InitializeRequest, InitializeResponse,
+        NewSessionRequest, NewSessionResponse, PromptRequest, SessionId,
     },
 };
 use side::ClientSide;
@@ -100,16 +101,9 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// If the agent answers with an error or with something unreadable, does not answer within the [request timeout](ClientBuilder::request_timeout), or the connection is lost.
-    ///
-    /// # Cancel safety
-    ///
-    /// Dropping the future sends one `$/cancel_request` if the request is on the wire.
-    pub async fn initialize(
-        &self,
-        request: InitializeRequest,
-    ) -> Result<InitializeResponse, Error> {
-        self.call(AGENT_METHOD_NAMES.initialize, &request).await
+    /// As for [`request`](Self::request).
+    pub fn initialize(&self, request: InitializeRequest) -> Call<InitializeResponse> {
+        self.request(&request)
     }
 
     /// Opens a session.
@@ -118,16 +112,54 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// As for [`initialize`](Self::initialize).
+    /// As for [`request`](Self::request).
+    pub fn new_session(&self, request: NewSessionRequest) -> Call<NewSessionResponse> {
+        self.request(&request)
+    }
+
+    /// Closes a session: its turn is cancelled, and the agent frees what it holds for it.
+    ///
+    /// Source: [Closing active sessions](https://agentclientprotocol.com/protocol/v1/session-setup).
+    ///
+    /// # Errors
+    ///
+    /// As for [`request`](Self::request).
+    pub fn close_session(&self, request: CloseSessionRequest) -> Call<CloseSessionResponse> {
+        self.request(&request)
+    }
+
+    /// Sends any request but a prompt.
+    ///
+    /// # Errors
+    ///
+    /// The call fails if the request cannot be written as JSON, the agent answers with an error or with something unreadable, does not answer within the [request timeout](ClientBuilder::request_timeout), or the connection is lost.
     ///
     /// # Cancel safety
     ///
-    /// As for [`initialize`](Self::initialize).
-    pub async fn new_session(
+    /// Dropping the call sends one `$/cancel_request` if the request is on the wire.
+    pub fn request<Q: ToAgent>(&self, request: &Q) -> Call<Q::Response> {
+        let connection = &self.handle.connection;
+        let limit = connection.side().handlers.request_timeout;
+        Call::new(connection, request, limit, None)
+    }
+
+    /// Sends a request whose method and types this library does not know.
+    ///
+    /// # Errors
+    ///
+    /// As for [`request`](Self::request).
+    ///
+    /// # Cancel safety
+    ///
+    /// As for [`request`](Self::request).
+    pub fn request_raw<R: DeserializeOwned + Send + 'static>(
         &self,
-        request: NewSessionRequest,
-    ) -> Result<NewSessionResponse, Error> {
-        self.call(AGENT_METHOD_NAMES.session_new, &request).await
+        method: impl Into<Cow<'static, str>>,
+        params: &impl Serialize,
+    ) -> Call<R> {
+        let connection = &self.handle.connection;
+        let limit = connection.side().handlers.request_timeout;
+        Call::raw(connection, method.into(), params, limit, None)
     }
 
     /// Runs one turn: sends the prompt and gives the agent's answer, when all updates of the turn have been handled.
@@ -180,20 +212,6 @@ impl Client {
         connection
             .apply_with_room(|state, _| state.alive().err())
             .await
-    }
-
-    async fn call<R: DeserializeOwned>(
-        &self,
-        method: &'static str,
-        params: &impl Serialize,
-    ) -> Result<R, Error> {
-        let connection = &self.handle.connection;
-        let limit = connection.side().handlers.request_timeout;
-        let options = CallOptions {
-            timeout: (!limit.is_zero()).then_some(limit),
-            parent: None,
-        };
-        connection.call(method, params, options).await
     }
 }
 

@@ -181,6 +181,8 @@ impl Side for ClientSide {
         }
     }
 
+    fn ended(_: &mut State<Self>, _: &Work) {}
+
     fn forget(incoming: Incoming<Self>, after: &mut After) {
         incoming.abandon(after, CancelCause::ConnectionLost);
     }

@@ -3,12 +3,13 @@
 use std::{borrow::Cow, collections::HashMap, time::Duration};
 
 use endturn_core::request::outgoing::{self, Input, Output};
-use serde::{Serialize, de::DeserializeOwned};
+use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use tokio::{sync::oneshot, time::timeout};
 
 use super::{Connection, Key, Outbox, Side, State};
 use crate::{
+    CancellationSignal,
     error::{Error, Lost},
     schema::v1::{self, CancelRequestNotification, RequestId},
 };
@@ -42,10 +43,11 @@ pub(crate) enum Reply {
 }
 
 /// How a call is made.
-#[derive(Default)]
 pub(crate) struct CallOptions {
-    /// How long to wait for the answer, from the call on; `None` is for ever.
-    pub(crate) timeout: Option<Duration>,
+    /// How long to wait for the answer, from the call on; zero is for ever.
+    pub(crate) timeout: Duration,
+    /// Asks the peer to stop, while the caller goes on waiting.
+    pub(crate) cancel_when: Option<CancellationSignal>,
     /// The incoming request in whose handler it is made, and which it shall not outlive.
     pub(crate) parent: Option<Key>,
 }
@@ -174,19 +176,18 @@ impl<S: Side> Connection<S> {
     /// Dropping the future, or the timeout, sends one `$/cancel_request` if the request is on the wire, and nothing if it is not.
     pub(crate) async fn call<R: DeserializeOwned>(
         &self,
-        method: impl Into<Cow<'static, str>>,
-        params: &impl Serialize,
+        method: Cow<'static, str>,
+        params: Vec<u8>,
         options: CallOptions,
     ) -> Result<R, Error> {
-        let method = method.into();
-        let params = serde_json::to_vec(params)
-            .map_err(|error| Error::invalid_input(method.clone(), error))?;
-        let exchange = self.exchange(&method, params, options.parent);
-        let reply = match options.timeout {
-            None => exchange.await?,
-            Some(limit) => timeout(limit, exchange)
+        let limit = options.timeout;
+        let exchange = self.exchange(&method, params, options);
+        let reply = if limit.is_zero() {
+            exchange.await?
+        } else {
+            timeout(limit, exchange)
                 .await
-                .map_err(|_| Error::timeout(method.clone(), limit))??,
+                .map_err(|_| Error::timeout(method.clone(), limit))??
         };
         reply.read(method)
     }
@@ -195,19 +196,15 @@ impl<S: Side> Connection<S> {
         &self,
         method: &str,
         params: Vec<u8>,
-        parent: Option<Key>,
+        options: CallOptions,
     ) -> Result<Reply, Error> {
         let (sender, mut reply) = oneshot::channel();
         let mut sender = Some(sender);
+        let parent = options.parent;
         let id = self
             .apply_with_room(|state, _| {
-                if let Err(lost) = state.alive() {
-                    return Some(Err(lost));
-                }
-                if let Some(key) = parent
-                    && state.requests.get_mut(key).is_none()
-                {
-                    return Some(Err(Error::turn_over(false)));
+                if let Err(error) = state.admits_call(parent) {
+                    return Some(Err(error));
                 }
                 if !state.outbox.has_room() {
                     return None;
@@ -224,12 +221,32 @@ impl<S: Side> Connection<S> {
             connection: self,
             id,
         };
-        // The sender lives in the table until somebody uses it.
-        Ok((&mut reply).await.unwrap_or(Reply::Lost(Lost::Closed)))
+        if let Some(signal) = options.cancel_when {
+            tokio::select! {
+                biased;
+                settled = &mut reply => return Ok(told(settled)),
+                () = signal.cancelled() => self.apply(|state, _| state.cancel_call(id)),
+            }
+        }
+        Ok(told(reply.await))
     }
 }
 
+/// What a caller was told; a sender lives in the table until somebody uses it.
+fn told(settled: Result<Reply, oneshot::error::RecvError>) -> Reply {
+    settled.unwrap_or(Reply::Lost(Lost::Closed))
+}
+
 impl<S: Side> State<S> {
+    /// An error if nothing can be asked any more: the connection is gone, or the request on whose behalf it would be.
+    fn admits_call(&mut self, parent: Option<Key>) -> Result<(), Error> {
+        self.alive()?;
+        match parent {
+            Some(key) if self.requests.get_mut(key).is_none() => Err(Error::turn_over(false)),
+            Some(_) | None => Ok(()),
+        }
+    }
+
     fn send_call(
         &mut self,
         method: &str,

@@ -77,6 +77,9 @@ pub(crate) trait Side: Sized + Send + Sync + 'static {
         timer: Self::Timer,
     );
 
+    /// A request that has a task of its own is over: answered, or ended over its handler's head.
+    fn ended(state: &mut State<Self>, work: &Self::Work);
+
     /// The connection is lost, and this incoming request with it.
     fn forget(incoming: Incoming<Self>, after: &mut After);
 

@@ -161,8 +161,9 @@ impl<S: Side> State<S> {
         answer: Result<&T, &v1::Error>,
     ) {
         if let Some(incoming) = self.requests.remove(key) {
-            self.outbox.answer(&incoming.id, answer);
+            S::ended(self, &incoming.work);
             self.give_up_nested(&incoming.calls, true);
+            self.outbox.answer(&incoming.id, answer);
             incoming.abandon(after, cause);
         }
     }
@@ -219,8 +220,9 @@ impl<S: Side> Connection<S> {
                     let Some(incoming) = state.requests.remove(self.key) else {
                         return;
                     };
-                    state.outbox.answer(&incoming.id, self.answer.as_ref());
+                    S::ended(state, &incoming.work);
                     state.give_up_nested(&incoming.calls, incoming.scope.is_cancelled());
+                    state.outbox.answer(&incoming.id, self.answer.as_ref());
                     after.discard(incoming.callbacks);
                 });
             }
