@@ -33,9 +33,9 @@ pub enum ErrorKind {
     InvalidInput,
     /// The session already has a turn, and nothing was sent.
     Busy,
-    /// The turn was cancelled and is over, so nothing more can be done through its context.
+    /// The turn, or other request, was cancelled and is over, so nothing more can be done through its context.
     Cancelled,
-    /// The turn has been answered, so nothing more can be done through its context.
+    /// The turn, or other request, has been answered, so nothing more can be done through its context.
     TurnEnded,
     /// The peer did not answer in time.
     Timeout,
@@ -76,9 +76,9 @@ enum Inner {
     },
     #[error("session {session} already has a turn")]
     Busy { session: SessionId },
-    #[error("the turn was cancelled")]
+    #[error("cancelled")]
     Cancelled,
-    #[error("the turn has been answered")]
+    #[error("the turn or request it belongs to has been answered")]
     TurnEnded,
     #[error("no answer to {method} within {limit:?}")]
     Timeout {
@@ -206,7 +206,7 @@ impl Error {
         Self(Box::new(Inner::Busy { session }))
     }
 
-    /// Why a turn's context is of no use any more.
+    /// Why a context is of no use any more.
     pub(crate) fn turn_over(cancelled: bool) -> Self {
         Self(Box::new(if cancelled {
             Inner::Cancelled

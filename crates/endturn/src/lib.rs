@@ -55,6 +55,7 @@
 //! [Agent Client Protocol]: https://agentclientprotocol.com
 
 pub mod agent;
+pub mod blocking;
 mod cancellation;
 pub mod client;
 mod connection;

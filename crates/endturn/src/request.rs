@@ -12,7 +12,7 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
     CancellationSignal,
-    connection::{BoxFuture, CallOptions, Connection, Key, Side},
+    connection::{BoxFuture, CallOptions, Connection, Parent, Side},
     error::Error,
     schema::v1::{
         AGENT_METHOD_NAMES, AuthenticateRequest, AuthenticateResponse, CLIENT_METHOD_NAMES,
@@ -151,7 +151,7 @@ impl<R: DeserializeOwned + Send + 'static> Call<R> {
         connection: &Connection<S>,
         request: &Q,
         timeout: Duration,
-        parent: Option<Key>,
+        parent: Option<Parent>,
     ) -> Self {
         let timeout = if Q::ASKS_A_PERSON {
             Duration::ZERO
@@ -166,7 +166,7 @@ impl<R: DeserializeOwned + Send + 'static> Call<R> {
         method: Cow<'static, str>,
         params: &impl Serialize,
         timeout: Duration,
-        parent: Option<Key>,
+        parent: Option<Parent>,
     ) -> Self {
         let connection = connection.clone();
         let params = serde_json::to_vec(params);

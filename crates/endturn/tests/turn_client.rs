@@ -212,6 +212,38 @@ async fn permissions_open_at_the_cancel_and_later_ones_are_answered_cancelled() 
 }
 
 #[tokio::test]
+async fn permissions_elicitations_are_settled_likewise() {
+    let (asked, mut questions) = mpsc::unbounded_channel();
+    let (client, mut agent) = connect(Client::builder().on_elicitation(move |_, _| {
+        asked.send(()).unwrap();
+        std::future::pending()
+    }));
+    let elicitation = |id: i64| {
+        json!({"jsonrpc": "2.0", "id": id, "method": "elicitation/create", "params": {
+            "sessionId": "a", "mode": "form", "message": "Your name?",
+            "requestedSchema": {"type": "object", "properties": {}},
+        }})
+    };
+    let stop = CancellationSignal::new();
+    let (answer, id) = prompted(&client, &mut agent, "a", Some(&stop)).await;
+    agent.send(elicitation(1)).await;
+    questions.recv().await.unwrap();
+    stop.cancel();
+    assert_eq!(agent.receive().await, cancel("a"));
+    assert_eq!(
+        agent.receive().await,
+        result(1, json!({"action": "cancel"}))
+    );
+    agent.send(elicitation(2)).await;
+    assert_eq!(
+        agent.receive().await,
+        result(2, json!({"action": "cancel"}))
+    );
+    agent.send(stopped(id, "cancelled")).await;
+    answer.await.unwrap().unwrap();
+}
+
+#[tokio::test]
 async fn a_permission_is_answered_with_the_users_choice() {
     let (client, mut agent) = connect(Client::builder().on_permission(|_, _| async {
         let choice = SelectedPermissionOutcome::new(PermissionOptionId::new("yes"));

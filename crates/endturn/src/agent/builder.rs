@@ -7,6 +7,7 @@ use super::{
     side::{Handlers, PromptHandler},
 };
 use crate::{
+    blocking,
     connection::{BoxFuture, handler},
     error::HandlerResult,
     schema::v1::{
@@ -60,6 +61,21 @@ impl AgentBuilder {
         self.on(AGENT_METHOD_NAMES.initialize, handle)
     }
 
+    /// Handles the same with a blocking function; see [`on_initialize`](Self::on_initialize) and [`blocking`](crate::blocking).
+    pub fn on_initialize_blocking<F>(self, handle: F) -> Self
+    where
+        F: Fn(InitializeRequest, blocking::RequestContext) -> HandlerResult<InitializeResponse>
+            + Send
+            + Sync
+            + 'static,
+    {
+        let handle = Arc::new(handle);
+        self.on_initialize(move |request, cx| {
+            let cx = blocking::RequestContext::new(cx);
+            blocking::on_thread(Arc::clone(&handle), request, cx)
+        })
+    }
+
     /// Handles `session/new`.
     ///
     /// Source: [Session setup](https://agentclientprotocol.com/protocol/v1/session-setup).
@@ -69,6 +85,21 @@ impl AgentBuilder {
         Fut: Future<Output = HandlerResult<NewSessionResponse>> + Send + 'static,
     {
         self.on(AGENT_METHOD_NAMES.session_new, handle)
+    }
+
+    /// Handles the same with a blocking function; see [`on_new_session`](Self::on_new_session) and [`blocking`](crate::blocking).
+    pub fn on_new_session_blocking<F>(self, handle: F) -> Self
+    where
+        F: Fn(NewSessionRequest, blocking::RequestContext) -> HandlerResult<NewSessionResponse>
+            + Send
+            + Sync
+            + 'static,
+    {
+        let handle = Arc::new(handle);
+        self.on_new_session(move |request, cx| {
+            let cx = blocking::RequestContext::new(cx);
+            blocking::on_thread(Arc::clone(&handle), request, cx)
+        })
     }
 
     /// Handles `session/close`: frees what the agent holds for a session.
@@ -83,6 +114,21 @@ impl AgentBuilder {
         Fut: Future<Output = HandlerResult<CloseSessionResponse>> + Send + 'static,
     {
         self.on(AGENT_METHOD_NAMES.session_close, handle)
+    }
+
+    /// Handles the same with a blocking function; see [`on_close_session`](Self::on_close_session) and [`blocking`](crate::blocking).
+    pub fn on_close_session_blocking<F>(self, handle: F) -> Self
+    where
+        F: Fn(CloseSessionRequest, blocking::RequestContext) -> HandlerResult<CloseSessionResponse>
+            + Send
+            + Sync
+            + 'static,
+    {
+        let handle = Arc::new(handle);
+        self.on_close_session(move |request, cx| {
+            let cx = blocking::RequestContext::new(cx);
+            blocking::on_thread(Arc::clone(&handle), request, cx)
+        })
     }
 
     /// Handles `session/prompt`: one call is one turn.
@@ -103,6 +149,21 @@ impl AgentBuilder {
         });
         self.handlers.prompt = Some(handle);
         self
+    }
+
+    /// Handles the same with a blocking function; see [`on_prompt`](Self::on_prompt) and [`blocking`](crate::blocking).
+    pub fn on_prompt_blocking<F>(self, handle: F) -> Self
+    where
+        F: Fn(PromptRequest, blocking::PromptContext) -> HandlerResult<PromptResponse>
+            + Send
+            + Sync
+            + 'static,
+    {
+        let handle = Arc::new(handle);
+        self.on_prompt(move |request, cx| {
+            let cx = blocking::PromptContext::new(cx);
+            blocking::on_thread(Arc::clone(&handle), request, cx)
+        })
     }
 
     /// Is told of every `session/cancel`, also of one for an idle or unknown session, and of every `session/close`.

@@ -33,10 +33,12 @@ pub(super) fn close(
         return Ok(());
     };
     super::side::tell_cancel_handler(connection, CancelNotification::new(session));
-    let handler = handle(params, RequestContext::new(connection.clone(), &started))?;
+    let method = AGENT_METHOD_NAMES.session_close;
+    let context = RequestContext::new(connection.clone(), &started, method);
+    let handler = handle(params, context)?;
     let run = connection.clone().run_request(
         started.key,
-        AGENT_METHOD_NAMES.session_close.to_owned(),
+        method,
         Box::pin(async move {
             // An error means that there is no turn to wait for.
             turn_over.await.ok();

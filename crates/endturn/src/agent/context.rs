@@ -7,12 +7,12 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use super::{side::AgentSide, turns};
 use crate::{
-    connection::{Callback, Connection, Key, Scope, Started},
+    connection::{Callback, Connection, Key, Parent, Scope, Started},
     error::Error,
     request::{Call, ToClient},
     schema::v1::{
-        CLIENT_METHOD_NAMES, ContentBlock, ContentChunk, RequestPermissionRequest,
-        RequestPermissionResponse, SessionId, SessionUpdate, TextContent,
+        AGENT_METHOD_NAMES, CLIENT_METHOD_NAMES, ContentBlock, ContentChunk,
+        RequestPermissionRequest, RequestPermissionResponse, SessionId, SessionUpdate, TextContent,
     },
 };
 
@@ -52,7 +52,8 @@ impl PromptContext {
         started: &Started,
         session: SessionId,
     ) -> Self {
-        let request = RequestContext::new(connection, started);
+        let method = AGENT_METHOD_NAMES.session_prompt;
+        let request = RequestContext::new(connection, started, method);
         Self { request, session }
     }
 
@@ -92,6 +93,7 @@ impl PromptContext {
             connection,
             key,
             scope,
+            ..
         } = &self.request;
         let sent = connection
             .apply_with_room(|state, _| {
@@ -246,15 +248,27 @@ pub struct RequestContext {
     connection: Connection<AgentSide>,
     key: Key,
     scope: Arc<Scope>,
+    method: &'static str,
 }
 
 impl RequestContext {
-    pub(super) fn new(connection: Connection<AgentSide>, started: &Started) -> Self {
+    pub(super) fn new(
+        connection: Connection<AgentSide>,
+        started: &Started,
+        method: &'static str,
+    ) -> Self {
         Self {
             connection,
             key: started.key,
             scope: Arc::clone(&started.scope),
+            method,
         }
+    }
+
+    /// The method of the request.
+    #[must_use]
+    pub fn method(&self) -> &'static str {
+        self.method
     }
 
     /// Sends any request to the client on behalf of this one, and does not outlive it.
@@ -271,7 +285,7 @@ impl RequestContext {
     /// Dropping the call sends the client one `$/cancel_request`, unless it has answered.
     pub fn request<Q: ToClient>(&self, request: &Q) -> Call<Q::Response> {
         let limit = self.connection.side().handlers.request_timeout;
-        Call::new(&self.connection, request, limit, Some(self.key))
+        Call::new(&self.connection, request, limit, Some(self.parent()))
     }
 
     /// Sends a request whose method and types this library does not know; see [`request`](Self::request).
@@ -289,13 +303,15 @@ impl RequestContext {
         params: &impl Serialize,
     ) -> Call<R> {
         let limit = self.connection.side().handlers.request_timeout;
-        Call::raw(
-            &self.connection,
-            method.into(),
-            params,
-            limit,
-            Some(self.key),
-        )
+        let parent = Some(self.parent());
+        Call::raw(&self.connection, method.into(), params, limit, parent)
+    }
+
+    fn parent(&self) -> Parent {
+        Parent {
+            key: self.key,
+            scope: Arc::clone(&self.scope),
+        }
     }
 
     /// Whether the request is cancelled; once true, it stays true.

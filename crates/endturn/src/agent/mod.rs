@@ -12,6 +12,7 @@
 mod builder;
 mod close;
 mod context;
+mod service;
 mod side;
 mod turns;
 
@@ -19,6 +20,7 @@ use std::{fmt, sync::Arc};
 
 pub use builder::AgentBuilder;
 pub use context::{PromptContext, RequestContext};
+pub use service::AgentService;
 
 use crate::{
     connection::{Connection, Limits, drive},
@@ -67,6 +69,11 @@ impl Agent {
     /// An agent without handlers, to which they are added.
     pub fn builder() -> AgentBuilder {
         AgentBuilder::default()
+    }
+
+    /// An agent whose handlers are the methods of one type; limits may still be added.
+    pub fn from_service(service: impl AgentService) -> AgentBuilder {
+        service::builder(service)
     }
 
     /// Serves one client until the connection ends.

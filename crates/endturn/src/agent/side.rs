@@ -200,7 +200,7 @@ fn request(
     params: Option<&RawValue>,
 ) -> Result<(), v1::Error> {
     let handlers = &connection.side().handlers;
-    let Some(handle) = handlers.requests.get(method) else {
+    let Some((&method, handle)) = handlers.requests.get_key_value(method) else {
         if method == AGENT_METHOD_NAMES.initialize {
             decode::<v1::InitializeRequest>(params)?;
             let response = handlers.introduction();
@@ -215,12 +215,10 @@ fn request(
     let Some(started) = connection.apply(|state, _| state.open(id.clone(), Work::Request)) else {
         return Ok(());
     };
-    let context = RequestContext::new(connection.clone(), &started);
+    let context = RequestContext::new(connection.clone(), &started, method);
     match handle(params, context) {
         Ok(handler) => {
-            let run = connection
-                .clone()
-                .run_request(started.key, method.to_owned(), handler);
+            let run = connection.clone().run_request(started.key, method, handler);
             connection.spawn(started.key, run);
             Ok(())
         }

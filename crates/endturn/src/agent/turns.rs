@@ -295,6 +295,8 @@ pub(super) fn apply(
             }
         }
         Output::Interrupt(cause, ending) => {
+            // The handler is told before its open calls fail, so that these can say why.
+            after.cancel(&incoming.scope, &mut incoming.callbacks, cause);
             if let Some(incoming) = end(side, state, key, ending, outcome) {
                 incoming.abandon(after, cause);
             }

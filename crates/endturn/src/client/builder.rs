@@ -10,8 +10,8 @@ use crate::{
     connection::{Connection, Limits, drive, handler},
     error::HandlerResult,
     schema::v1::{
-        CLIENT_METHOD_NAMES, RequestPermissionRequest, RequestPermissionResponse,
-        SessionNotification,
+        CLIENT_METHOD_NAMES, CreateElicitationRequest, CreateElicitationResponse,
+        RequestPermissionRequest, RequestPermissionResponse, SessionNotification,
     },
     transport::Transport,
 };
@@ -62,6 +62,21 @@ impl ClientBuilder {
         Fut: Future<Output = HandlerResult<RequestPermissionResponse>> + Send + 'static,
     {
         let method = CLIENT_METHOD_NAMES.session_request_permission;
+        self.handlers.requests.insert(method, handler(handle));
+        self
+    }
+
+    /// Handles `elicitation/create`: asks the user for input.
+    ///
+    /// One that belongs to a session comes in order with its updates, as a [permission request](Self::on_permission) does, and is answered with the action `cancel` when the turn is cancelled.
+    ///
+    /// Source: [Elicitation](https://agentclientprotocol.com/protocol/v1/elicitation).
+    pub fn on_elicitation<F, Fut>(mut self, handle: F) -> Self
+    where
+        F: Fn(CreateElicitationRequest, Client) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = HandlerResult<CreateElicitationResponse>> + Send + 'static,
+    {
+        let method = CLIENT_METHOD_NAMES.elicitation_create;
         self.handlers.requests.insert(method, handler(handle));
         self
     }

@@ -25,8 +25,8 @@ use crate::{
     },
     error::{Error, Lost},
     schema::v1::{
-        self, AGENT_METHOD_NAMES, CLIENT_METHOD_NAMES, CancelNotification,
-        RequestPermissionOutcome, RequestPermissionResponse, SessionId, SessionNotification,
+        self, AGENT_METHOD_NAMES, CLIENT_METHOD_NAMES, CancelNotification, SessionId,
+        SessionNotification,
     },
 };
 
@@ -117,8 +117,35 @@ const GIVEN_UP_KEPT: usize = 8;
 
 /// What the client keeps about an incoming request.
 pub(super) struct Work {
-    /// The session of a question that a cancelled turn settles.
-    question: Option<SessionId>,
+    /// A question to the user, which a cancelled turn settles.
+    question: Option<(Question, SessionId)>,
+}
+
+/// What a user can be asked.
+#[derive(Clone, Copy)]
+enum Question {
+    Permission,
+    Elicitation,
+}
+
+impl Question {
+    fn of(method: &str) -> Option<Self> {
+        if method == CLIENT_METHOD_NAMES.session_request_permission {
+            Some(Self::Permission)
+        } else if method == CLIENT_METHOD_NAMES.elicitation_create {
+            Some(Self::Elicitation)
+        } else {
+            None
+        }
+    }
+
+    /// The answer to a question of a cancelled turn: neither consent nor refusal.
+    fn cancelled(self) -> serde_json::Value {
+        match self {
+            Self::Permission => serde_json::json!({ "outcome": { "outcome": "cancelled" } }),
+            Self::Elicitation => serde_json::json!({ "action": "cancel" }),
+        }
+    }
 }
 
 /// What a timer of a prompt is for.
@@ -216,7 +243,7 @@ fn request(
     params: Option<&RawValue>,
 ) -> Result<(), v1::Error> {
     let side = connection.side();
-    let Some(handle) = side.handlers.requests.get(method) else {
+    let Some((&method, handle)) = side.handlers.requests.get_key_value(method) else {
         return Err(v1::Error::method_not_found().data(serde_json::json!({ "method": method })));
     };
     let Some(client) = side.client() else {
@@ -224,22 +251,17 @@ fn request(
     };
     let handler = handle(params, client)?;
     let session = session_of(params);
-    let is_question = method == CLIENT_METHOD_NAMES.session_request_permission;
-    let question = session.clone().filter(|_| is_question);
+    let question = Question::of(method).zip(session.clone());
 
     let ready = connection.apply(|state, _| {
-        if let Some(session) = &question
+        if let Some((question, session)) = &question
             && state.side.input_of_owner(session, Input::Question) == Output::AnswerCancelled
         {
-            state.outbox.answer(id, Ok(&cancelled_permission()));
+            state.outbox.answer(id, Ok(&question.cancelled()));
             return None;
         }
         let key = state.open(id.clone(), Work { question })?.key;
-        let run = Box::pin(
-            connection
-                .clone()
-                .run_request(key, method.to_owned(), handler),
-        );
+        let run = Box::pin(connection.clone().run_request(key, method, handler));
         match &session {
             Some(session) => state
                 .side
@@ -263,10 +285,6 @@ fn session_of(params: Option<&RawValue>) -> Option<SessionId> {
     }
     let params: Params<'_> = serde_json::from_str(params?.get()).ok()?;
     Some(SessionId::new(params.session_id.into_owned()))
-}
-
-fn cancelled_permission() -> RequestPermissionResponse {
-    RequestPermissionResponse::new(RequestPermissionOutcome::Cancelled)
 }
 
 /// An update: into the inbox of its session, unless it belongs to a turn that was given up.
@@ -468,18 +486,20 @@ fn answered(state: &mut State<ClientSide>, session: &SessionId, id: i64, answer:
 
 /// Answers the session's open questions as cancelled and drops their handlers.
 fn settle_questions(state: &mut State<ClientSide>, after: &mut After, session: &SessionId) {
-    let open: Vec<Key> = state
+    let open: Vec<(Key, Question)> = state
         .requests
         .iter_mut()
-        .filter(|(_, open)| open.work.question.as_ref() == Some(session))
-        .map(|(key, _)| key)
+        .filter_map(|(key, open)| match &open.work.question {
+            Some((question, of)) if of == session => Some((key, *question)),
+            Some(_) | None => None,
+        })
         .collect();
-    for key in open {
+    for (key, question) in open {
         let (_, output) =
             incoming::apply(incoming::Request::Running, incoming::Input::TurnCancelled);
         if output == incoming::Output::SettleCancelled {
-            let answer = cancelled_permission();
-            state.interrupt(after, key, CancelCause::SessionCancel, Ok(&answer));
+            let cause = CancelCause::SessionCancel;
+            state.interrupt(after, key, cause, Ok(&question.cancelled()));
         }
     }
 }

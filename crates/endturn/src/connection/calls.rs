@@ -1,13 +1,13 @@
 //! Requests to the peer.
 
-use std::{borrow::Cow, collections::HashMap, time::Duration};
+use std::{borrow::Cow, collections::HashMap, sync::Arc, time::Duration};
 
 use endturn_core::request::outgoing::{self, Input, Output};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use tokio::{sync::oneshot, time::timeout};
 
-use super::{Connection, Key, Outbox, Side, State};
+use super::{Connection, Key, Outbox, Scope, Side, State};
 use crate::{
     CancellationSignal,
     error::{Error, Lost},
@@ -49,7 +49,13 @@ pub(crate) struct CallOptions {
     /// Asks the peer to stop, while the caller goes on waiting.
     pub(crate) cancel_when: Option<CancellationSignal>,
     /// The incoming request in whose handler it is made, and which it shall not outlive.
-    pub(crate) parent: Option<Key>,
+    pub(crate) parent: Option<Parent>,
+}
+
+/// An incoming request that makes calls.
+pub(crate) struct Parent {
+    pub(crate) key: Key,
+    pub(crate) scope: Arc<Scope>,
 }
 
 impl Calls {
@@ -200,7 +206,7 @@ impl<S: Side> Connection<S> {
     ) -> Result<Reply, Error> {
         let (sender, mut reply) = oneshot::channel();
         let mut sender = Some(sender);
-        let parent = options.parent;
+        let parent = options.parent.as_ref();
         let id = self
             .apply_with_room(|state, _| {
                 if let Err(error) = state.admits_call(parent) {
@@ -210,6 +216,7 @@ impl<S: Side> Connection<S> {
                     return None;
                 }
                 let sender = sender.take()?;
+                let parent = parent.map(|parent| parent.key);
                 Some(state.send_call(method, &params, sender, parent))
             })
             .await?;
@@ -239,10 +246,12 @@ fn told(settled: Result<Reply, oneshot::error::RecvError>) -> Reply {
 
 impl<S: Side> State<S> {
     /// An error if nothing can be asked any more: the connection is gone, or the request on whose behalf it would be.
-    fn admits_call(&mut self, parent: Option<Key>) -> Result<(), Error> {
+    fn admits_call(&mut self, parent: Option<&Parent>) -> Result<(), Error> {
         self.alive()?;
         match parent {
-            Some(key) if self.requests.get_mut(key).is_none() => Err(Error::turn_over(false)),
+            Some(parent) if self.requests.get_mut(parent.key).is_none() => {
+                Err(Error::turn_over(parent.scope.is_cancelled()))
+            }
             Some(_) | None => Ok(()),
         }
     }

@@ -30,7 +30,7 @@ use endturn_core::wire::Id;
 use serde_json::value::RawValue;
 use tokio::sync::Notify;
 
-pub(crate) use calls::{CallOptions, Calls, Reply, cancel_call};
+pub(crate) use calls::{CallOptions, Calls, Parent, Reply, cancel_call};
 pub(crate) use driver::drive;
 pub(crate) use handlers::{BoxFuture, Handler, catch_panic, decode, handler};
 pub(crate) use outbox::Outbox;

@@ -202,7 +202,7 @@ impl<S: Side> Connection<S> {
     pub(crate) async fn run_request(
         self,
         key: Key,
-        method: String,
+        method: &'static str,
         handler: BoxFuture<HandlerResult<Box<RawValue>>>,
     ) {
         /// A handler that is dropped without a result has its request answered all the same.
@@ -233,7 +233,7 @@ impl<S: Side> Connection<S> {
             answer: Err(v1::Error::internal_error()),
         };
         match catch_panic(handler).await {
-            Ok(result) => guard.answer = result.map_err(|error| error.into_protocol(&method)),
+            Ok(result) => guard.answer = result.map_err(|error| error.into_protocol(method)),
             Err(_) => tracing::error!(method, "handler panicked"),
         }
     }

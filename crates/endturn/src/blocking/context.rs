@@ -1,0 +1,254 @@
+//! What a blocking handler can learn and do while it runs.
+
+use std::{borrow::Cow, fmt, time::Duration};
+
+use endturn_core::turn::agent::CancelCause;
+use serde::{Serialize, de::DeserializeOwned};
+use tokio::runtime::Handle;
+
+use super::ThreadName;
+use crate::{
+    agent,
+    error::Error,
+    request::{Call, ToClient},
+    schema::v1::{RequestPermissionRequest, RequestPermissionResponse, SessionId, SessionUpdate},
+};
+
+/// A blocking handler's view of its own turn: what [`agent::PromptContext`] is to an async one, with the same names.
+///
+/// Its methods block the thread they are called on, and panic on a thread of an async runtime.
+/// Once the turn is over, each of them fails at once.
+#[derive(Clone)]
+pub struct PromptContext {
+    turn: agent::PromptContext,
+    runtime: Handle,
+}
+
+impl PromptContext {
+    /// For use on another thread than the current one.
+    pub(crate) fn new(turn: agent::PromptContext) -> Self {
+        let runtime = Handle::current();
+        Self { turn, runtime }
+    }
+
+    /// The session this turn belongs to.
+    #[must_use]
+    pub fn session_id(&self) -> &SessionId {
+        self.turn.session_id()
+    }
+
+    /// Sends an update of this turn; see [`agent::PromptContext::send_update`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn send_update(&self, update: SessionUpdate) -> Result<(), Error> {
+        self.runtime.block_on(self.turn.send_update(update))
+    }
+
+    /// Sends a piece of the agent's answer; see [`agent::PromptContext::send_message`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn send_message(&self, text: impl Into<String>) -> Result<(), Error> {
+        self.runtime.block_on(self.turn.send_message(text))
+    }
+
+    /// Sends a piece of the agent's reasoning; see [`agent::PromptContext::send_thought`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn send_thought(&self, text: impl Into<String>) -> Result<(), Error> {
+        self.runtime.block_on(self.turn.send_thought(text))
+    }
+
+    /// Asks the user for a permission; see [`agent::PromptContext::request_permission`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn request_permission(
+        &self,
+        request: RequestPermissionRequest,
+    ) -> Result<RequestPermissionResponse, Error> {
+        self.wait(self.turn.request_permission(request))
+    }
+
+    /// Sends any request to the client on behalf of this turn; see [`agent::PromptContext::request`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn request<Q: ToClient>(&self, request: &Q) -> Result<Q::Response, Error> {
+        self.wait(self.turn.request(request))
+    }
+
+    /// Sends a request whose method and types this library does not know; see [`agent::PromptContext::request_raw`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn request_raw<R: DeserializeOwned + Send + 'static>(
+        &self,
+        method: impl Into<Cow<'static, str>>,
+        params: &impl Serialize,
+    ) -> Result<R, Error> {
+        self.wait(self.turn.request_raw(method, params))
+    }
+
+    /// Waits for the answer to a call, one with a timeout of its own for example.
+    ///
+    /// # Errors
+    ///
+    /// As the call.
+    pub fn wait<R>(&self, call: Call<R>) -> Result<R, Error> {
+        self.runtime.block_on(call)
+    }
+
+    /// Sleeps, and wakes up when the turn is cancelled.
+    ///
+    /// # Errors
+    ///
+    /// If the turn is cancelled, before or meanwhile, so that `?` ends the handler.
+    pub fn sleep(&self, duration: Duration) -> Result<(), Error> {
+        self.runtime
+            .block_on(sleep_until_cancelled(duration, self.turn.cancelled()))
+    }
+
+    /// Whether the turn is cancelled; once true, it stays true.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.turn.is_cancelled()
+    }
+
+    /// Why the turn is cancelled, if it is; see [`agent::PromptContext::cause`].
+    #[must_use]
+    pub fn cause(&self) -> Option<CancelCause> {
+        self.turn.cause()
+    }
+
+    /// Waits until the turn is cancelled; for a turn that never is, for ever.
+    pub fn cancelled(&self) {
+        self.runtime.block_on(self.turn.cancelled());
+    }
+
+    /// Has `callback` run once when the turn is cancelled, or at once if it is cancelled already; see [`agent::PromptContext::on_cancel`].
+    pub fn on_cancel(&self, callback: impl FnOnce() + Send + 'static) {
+        self.turn.on_cancel(callback);
+    }
+}
+
+impl ThreadName for PromptContext {
+    fn thread_name(&self) -> String {
+        self.session_id().to_string()
+    }
+}
+
+impl fmt::Debug for PromptContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.turn.fmt(f)
+    }
+}
+
+/// A blocking handler's view of a request that is not a prompt; see [`agent::RequestContext`].
+#[derive(Clone)]
+pub struct RequestContext {
+    request: agent::RequestContext,
+    runtime: Handle,
+}
+
+impl RequestContext {
+    /// For use on another thread than the current one.
+    pub(crate) fn new(request: agent::RequestContext) -> Self {
+        let runtime = Handle::current();
+        Self { request, runtime }
+    }
+
+    /// Sends any request to the client on behalf of this one; see [`agent::RequestContext::request`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn request<Q: ToClient>(&self, request: &Q) -> Result<Q::Response, Error> {
+        self.wait(self.request.request(request))
+    }
+
+    /// Sends a request whose method and types this library does not know; see [`agent::RequestContext::request_raw`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn request_raw<R: DeserializeOwned + Send + 'static>(
+        &self,
+        method: impl Into<Cow<'static, str>>,
+        params: &impl Serialize,
+    ) -> Result<R, Error> {
+        self.wait(self.request.request_raw(method, params))
+    }
+
+    /// Waits for the answer to a call, one with a timeout of its own for example.
+    ///
+    /// # Errors
+    ///
+    /// As the call.
+    pub fn wait<R>(&self, call: Call<R>) -> Result<R, Error> {
+        self.runtime.block_on(call)
+    }
+
+    /// Sleeps, and wakes up when the request is cancelled.
+    ///
+    /// # Errors
+    ///
+    /// If the request is cancelled, before or meanwhile.
+    pub fn sleep(&self, duration: Duration) -> Result<(), Error> {
+        self.runtime
+            .block_on(sleep_until_cancelled(duration, self.request.cancelled()))
+    }
+
+    /// Whether the request is cancelled; once true, it stays true.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.request.is_cancelled()
+    }
+
+    /// Why the request is cancelled, if it is.
+    #[must_use]
+    pub fn cause(&self) -> Option<CancelCause> {
+        self.request.cause()
+    }
+
+    /// Waits until the request is cancelled; for one that never is, for ever.
+    pub fn cancelled(&self) {
+        self.runtime.block_on(self.request.cancelled());
+    }
+
+    /// Has `callback` run once when the request is cancelled; see [`agent::PromptContext::on_cancel`].
+    pub fn on_cancel(&self, callback: impl FnOnce() + Send + 'static) {
+        self.request.on_cancel(callback);
+    }
+}
+
+impl ThreadName for RequestContext {
+    fn thread_name(&self) -> String {
+        self.request.method().to_owned()
+    }
+}
+
+impl fmt::Debug for RequestContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.request.fmt(f)
+    }
+}
+
+async fn sleep_until_cancelled(
+    duration: Duration,
+    cancelled: impl Future<Output = ()>,
+) -> Result<(), Error> {
+    tokio::select! {
+        biased;
+        () = cancelled => Err(Error::turn_over(true)),
+        () = tokio::time::sleep(duration) => Ok(()),
+    }
+}

@@ -1,0 +1,45 @@
+//! Running a function on a thread of its own.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    sync::Arc,
+    thread,
+};
+
+use tokio::sync::oneshot;
+
+use crate::error::{HandlerError, HandlerResult};
+
+/// What a handler's thread is called.
+pub(crate) trait ThreadName {
+    fn thread_name(&self) -> String;
+}
+
+/// Runs a handler on a thread of its own; dropping the future abandons the thread.
+///
+/// A panic of the handler comes out of the future.
+pub(crate) async fn on_thread<Q, C, R, F>(
+    handle: Arc<F>,
+    request: Q,
+    context: C,
+) -> HandlerResult<R>
+where
+    Q: Send + 'static,
+    C: ThreadName + Send + 'static,
+    R: Send + 'static,
+    F: Fn(Q, C) -> HandlerResult<R> + Send + Sync + 'static,
+{
+    let (sender, result) = oneshot::channel();
+    // A name with a NUL byte would not start at all, and the peer chooses the session's id.
+    let name = context.thread_name().replace('\0', "");
+    thread::Builder::new().name(name).spawn(move || {
+        let result = catch_unwind(AssertUnwindSafe(|| handle(request, context)));
+        // Nobody listens to a handler that was abandoned.
+        drop(sender.send(result));
+    })?;
+    match result.await {
+        Ok(Ok(result)) => result,
+        Ok(Err(panic)) => resume_unwind(panic),
+        Err(_) => Err(HandlerError::internal("the handler's thread is gone")),
+    }
+}
