@@ -553,6 +553,91 @@ async fn cancel_timeout_gives_up_an_agent_that_ignores_the_cancel() {
     );
 }
 
+/// A client that has given up its first turn and prompted again, and what its update handler sees.
+async fn prompted_again() -> (
+    Client,
+    RawPeer,
+    (Value, Value),
+    Answer,
+    mpsc::UnboundedReceiver<String>,
+) {
+    let (updates, seen) = mpsc::unbounded_channel();
+    let (client, agent) = connect(
+        Client::builder()
+            .on_permission(|_, _| std::future::pending())
+            .on_update(move |notification, _| {
+                if let SessionUpdate::AgentMessageChunk(chunk) = notification.update
+                    && let ContentBlock::Text(text) = chunk.content
+                {
+                    updates.send(text.text).unwrap();
+                }
+                async {}
+            }),
+    );
+    let mut agent = agent.limit(Duration::from_secs(1000));
+    let (answer, old) = prompted(&client, &mut agent, "a", None).await;
+    answer.abort();
+    assert_eq!(agent.receive().await, cancel_request(old.clone()));
+    agent.send(message("a", "for nobody")).await;
+    agent.barrier().await;
+    let (answer, new) = prompted(&client, &mut agent, "a", None).await;
+    (client, agent, (old, new), answer, seen)
+}
+
+#[tokio::test]
+async fn quarantine_an_agent_that_moves_on_without_an_answer_is_of_use_again() {
+    let (_client, mut agent, (old, new), answer, mut seen) = prompted_again().await;
+    agent.send(message("a", "1")).await;
+    agent.send(message("a", "2")).await;
+    assert!(agent.barrier().await.is_empty());
+    assert!(seen.try_recv().is_err(), "nobody can tell yet whose it is");
+    agent.send(stopped(new, "end_turn")).await;
+    answer.await.unwrap().unwrap();
+    assert_eq!(seen.try_recv().unwrap(), "1");
+    assert_eq!(seen.try_recv().unwrap(), "2");
+    agent.send(stopped(old, "end_turn")).await;
+    assert!(agent.barrier().await.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn quarantine_what_is_undecided_is_the_new_turns_after_two_seconds() {
+    let (_client, mut agent, (old, new), answer, mut seen) = prompted_again().await;
+    let start = tokio::time::Instant::now();
+    agent.send(message("a", "1")).await;
+    assert_eq!(seen.recv().await.unwrap(), "1");
+    assert_eq!(start.elapsed().as_secs(), 2);
+    agent.send(message("a", "2")).await;
+    assert_eq!(seen.recv().await.unwrap(), "2");
+    assert_eq!(start.elapsed().as_secs(), 2);
+    agent.send(stopped(old, "refusal")).await;
+    agent.send(stopped(new, "end_turn")).await;
+    assert_eq!(
+        answer.await.unwrap().unwrap().stop_reason,
+        StopReason::EndTurn
+    );
+}
+
+#[tokio::test]
+async fn quarantine_what_comes_before_a_rejection_is_the_old_turns() {
+    let (client, mut agent, (old, new), answer, mut seen) = prompted_again().await;
+    agent.send(message("a", "old")).await;
+    agent.send(permission(9, "a")).await;
+    assert!(agent.barrier().await.is_empty(), "nor is anybody asked");
+    agent
+        .send(json!({"jsonrpc": "2.0", "id": new, "error": {"code": -32600, "message": "busy"}}))
+        .await;
+    assert_eq!(agent.receive().await, permission_cancelled(9));
+    assert_eq!(answer.await.unwrap().unwrap_err().code(), Some(-32600));
+    agent.send(message("a", "still old")).await;
+    agent.send(stopped(old, "cancelled")).await;
+    let (answer, id) = prompted(&client, &mut agent, "a", None).await;
+    agent.send(message("a", "new")).await;
+    agent.send(stopped(id, "end_turn")).await;
+    answer.await.unwrap().unwrap();
+    assert_eq!(seen.try_recv().unwrap(), "new");
+    assert!(seen.try_recv().is_err());
+}
+
 #[tokio::test]
 async fn settled_every_call_ends_with_the_connection() {
     let (client, mut agent) = connect(Client::builder());

@@ -142,13 +142,8 @@ impl Side for AgentSide {
         }
     }
 
-    fn expired(
-        connection: &Connection<Self>,
-        state: &mut State<Self>,
-        after: &mut After,
-        (key, limit): Self::Timer,
-    ) {
-        turns::expired(connection.side(), state, after, key, limit);
+    fn expired(connection: &Connection<Self>, (key, limit): Self::Timer) {
+        turns::expired(connection, key, limit);
     }
 
     fn ended(state: &mut State<Self>, work: &Work) {
@@ -159,7 +154,7 @@ impl Side for AgentSide {
         turns::forget(incoming, after);
     }
 
-    fn lost(state: &mut State<Self>, _: &Lost) {
+    fn lost(state: &mut State<Self>, _: &Lost, _: &mut After) {
         state.side = Sessions::default();
     }
 

@@ -198,18 +198,12 @@ pub(super) fn cancel_request(
 }
 
 /// A limit has passed.
-pub(super) fn expired(
-    side: &AgentSide,
-    state: &mut State<AgentSide>,
-    after: &mut After,
-    key: Key,
-    limit: Limit,
-) {
+pub(super) fn expired(connection: &Connection<AgentSide>, key: Key, limit: Limit) {
     let input = match limit {
         Limit::Grace => Input::GraceExpired,
         Limit::Duration => Input::DurationExpired,
     };
-    apply(side, state, after, key, input, None);
+    connection.apply(|state, after| apply(connection.side(), state, after, key, input, None));
 }
 
 /// Cancels every turn; the connection ends with the last of them.
@@ -291,7 +285,7 @@ pub(super) fn apply(
         }
         Output::End(ending) => {
             if let Some(incoming) = end(side, state, key, ending, outcome) {
-                after.discard(incoming.callbacks);
+                after.discard_all(incoming.callbacks);
             }
         }
         Output::Interrupt(cause, ending) => {

@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use tokio::sync::oneshot;
 
-use super::side::{ClientSide, PromptReply};
+use super::{prompts::PromptReply, side::ClientSide};
 use crate::{
     connection::{BoxFuture, Connection, Key, catch_panic},
     schema::v1::{SessionId, SessionNotification},
@@ -41,12 +41,20 @@ pub(super) enum Item {
     Answer(oneshot::Sender<PromptReply>, PromptReply),
 }
 
+impl Item {
+    /// How much of the limit it takes.
+    fn size(&self) -> usize {
+        match self {
+            Self::Update(_, size) => *size,
+            Self::Request(..) | Self::Answer(..) => 0,
+        }
+    }
+}
+
 impl Inboxes {
     /// Puts an item at the end of its session's inbox; [`start_waiting`] has to follow.
     pub(super) fn push(&mut self, session: &SessionId, item: Item) {
-        if let Item::Update(_, size) = item {
-            self.bytes += size;
-        }
+        self.bytes += item.size();
         if let Some(inbox) = self.busy.get_mut(session) {
             inbox.push_back(item);
         } else {
@@ -81,6 +89,17 @@ impl Inboxes {
         let was_full = self.bytes > LIMIT;
         self.bytes -= size;
         was_full && self.bytes <= LIMIT
+    }
+
+    /// Counts an item that is kept elsewhere; says whether too much is kept.
+    pub(super) fn hold(&mut self, item: &Item) -> bool {
+        self.bytes += item.size();
+        self.bytes > LIMIT
+    }
+
+    /// Stops counting an item that is no longer kept elsewhere.
+    pub(super) fn release(&mut self, item: &Item) {
+        self.bytes -= item.size();
     }
 
     /// A handler waits for a prompt, so reading must not pause.

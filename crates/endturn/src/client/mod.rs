@@ -12,6 +12,7 @@
 mod builder;
 mod inbox;
 mod prompt;
+mod prompts;
 mod side;
 
 use std::{borrow::Cow, fmt, sync::Arc};
@@ -194,7 +195,7 @@ impl Client {
     ///
     /// Source: [Cancellation](https://agentclientprotocol.com/protocol/v1/prompt-turn#cancellation).
     pub fn cancel(&self, session: &SessionId) {
-        side::cancel_session(&self.handle.connection, session);
+        prompts::cancel(&self.handle.connection, session);
     }
 
     /// Closes the connection: what has its place on the wire is written, open calls fail, and the agent reads the end of its input.

@@ -11,13 +11,14 @@ use tokio::sync::oneshot;
 
 use super::{
     Client,
-    side::{self, ClientSide, PromptReply},
+    prompts::{self, PromptReply},
+    side::{self, ClientSide},
 };
 use crate::{
     CancellationSignal,
     connection::{BoxFuture, Connection},
     error::{Error, Lost},
-    schema::v1::{AGENT_METHOD_NAMES, PromptRequest, PromptResponse, SessionId},
+    schema::v1::{AGENT_METHOD_NAMES, PromptRequest, PromptResponse},
 };
 
 /// The answer to a prompt, made by [`Client::prompt`].
@@ -84,17 +85,11 @@ async fn run(
     let from = side::handling_session();
     let id = connection.apply(|state, _| {
         state.alive()?;
-        side::reserve(connection.side(), state, &session, sender, from)
+        prompts::reserve(handlers, state, &session, sender, from)
     })?;
-    let _give_up = GiveUpOnDrop {
-        connection,
-        session: &session,
-        id,
-    };
-    let written = connection.apply_with_room(|state, after| {
-        let side = connection.side();
-        side::write_prompt(side, state, after, &session, id, &params)
-    });
+    let _give_up = GiveUpOnDrop { connection, id };
+    let written = connection
+        .apply_with_room(|state, after| prompts::write(handlers, state, after, id, &params));
     let mut reply = std::pin::pin!(async {
         tokio::select! {
             // The prompt may be settled before it is written, by a timeout or by the end of the connection.
@@ -114,7 +109,7 @@ async fn run(
             // A signal that is cancelled already comes second too: the prompt goes out, then the cancel.
             () = signal.cancelled() => {
                 connection.apply(|state, after| {
-                    side::prompt_input(connection.side(), state, after, &session, id, Input::Cancel);
+                    prompts::apply(handlers, state, after, id, Input::Cancel);
                 });
                 reply.await
             }
@@ -131,7 +126,6 @@ async fn run(
 /// Gives the turn up when its caller's future is dropped; nothing if it is settled.
 struct GiveUpOnDrop<'a> {
     connection: &'a Connection<ClientSide>,
-    session: &'a SessionId,
     id: i64,
 }
 
@@ -139,14 +133,8 @@ impl Drop for GiveUpOnDrop<'_> {
     fn drop(&mut self) {
         self.connection.apply(|state, after| {
             let input = Input::GiveUp(GiveUp::Dropped);
-            side::prompt_input(
-                self.connection.side(),
-                state,
-                after,
-                self.session,
-                self.id,
-                input,
-            );
+            let handlers = &self.connection.side().handlers;
+            prompts::apply(handlers, state, after, self.id, input);
         });
     }
 }

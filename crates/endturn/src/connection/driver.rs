@@ -70,13 +70,11 @@ fn is_hang_up(error: &io::Error) -> bool {
 /// Carries out what is due, for ever.
 async fn run_timers<S: Side>(connection: &Connection<S>) {
     loop {
-        let next = connection.apply(|state, after| {
-            let now = Instant::now();
-            while let Some(timer) = state.timers.pop(now) {
-                S::expired(connection, state, after, timer);
-            }
-            state.timers.arm()
-        });
+        let now = Instant::now();
+        while let Some(timer) = connection.apply(|state, _| state.timers.pop(now)) {
+            S::expired(connection, timer);
+        }
+        let next = connection.apply(|state, _| state.timers.arm());
         let rearmed = connection.0.rearmed.notified();
         match next {
             None => rearmed.await,

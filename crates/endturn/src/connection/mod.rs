@@ -70,12 +70,7 @@ pub(crate) trait Side: Sized + Send + Sync + 'static {
     );
 
     /// A timer is due.
-    fn expired(
-        connection: &Connection<Self>,
-        state: &mut State<Self>,
-        after: &mut After,
-        timer: Self::Timer,
-    );
+    fn expired(connection: &Connection<Self>, timer: Self::Timer);
 
     /// A request that has a task of its own is over: answered, or ended over its handler's head.
     fn ended(state: &mut State<Self>, work: &Self::Work);
@@ -84,7 +79,7 @@ pub(crate) trait Side: Sized + Send + Sync + 'static {
     fn forget(incoming: Incoming<Self>, after: &mut After);
 
     /// The connection is lost, and all that the side's own tables hold.
-    fn lost(state: &mut State<Self>, reason: &Lost);
+    fn lost(state: &mut State<Self>, reason: &Lost, after: &mut After);
 
     /// A line came in that is not JSON.
     fn stray(connection: &Connection<Self>, line: &[u8]);
@@ -234,7 +229,7 @@ impl<S: Side> Connection<S> {
                 S::forget(incoming, after);
             }
             state.calls.lose(&reason);
-            S::lost(state, &reason);
+            S::lost(state, &reason, after);
             state.lost = Some(reason);
         });
         self.nudge();

@@ -183,7 +183,7 @@ impl<S: Side> Incoming<S> {
     pub(crate) fn abandon(mut self, after: &mut After, cause: CancelCause) {
         after.cancel(&self.scope, &mut self.callbacks, cause);
         after.abort(self.task);
-        after.discard(self.callbacks);
+        after.discard_all(self.callbacks);
     }
 }
 
@@ -223,7 +223,7 @@ impl<S: Side> Connection<S> {
                     S::ended(state, &incoming.work);
                     state.give_up_nested(&incoming.calls, incoming.scope.is_cancelled());
                     state.outbox.answer(&incoming.id, self.answer.as_ref());
-                    after.discard(incoming.callbacks);
+                    after.discard_all(incoming.callbacks);
                 });
             }
         }

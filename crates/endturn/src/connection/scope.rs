@@ -53,7 +53,7 @@ pub(crate) struct After {
     callbacks: Vec<Callback>,
     cancelled: Vec<Arc<Scope>>,
     tasks: Vec<AbortHandle>,
-    discarded: Vec<Callback>,
+    discarded: Vec<Box<dyn Send>>,
 }
 
 impl After {
@@ -80,9 +80,16 @@ impl After {
         self.tasks.extend(task);
     }
 
-    /// Drops callbacks that will never run; what they hold may have opinions about that.
-    pub(crate) fn discard(&mut self, mut callbacks: Vec<Callback>) {
-        self.discarded.append(&mut callbacks);
+    /// Drops something that holds parts of the program, which may have opinions about that.
+    pub(crate) fn discard(&mut self, what: impl Send + 'static) {
+        self.discarded.push(Box::new(what));
+    }
+
+    /// Drops callbacks that will never run.
+    pub(crate) fn discard_all(&mut self, callbacks: Vec<Callback>) {
+        if !callbacks.is_empty() {
+            self.discard(callbacks);
+        }
     }
 
     /// Runs a callback.
