@@ -271,11 +271,18 @@ impl HandlerError {
     }
 
     /// Logs what must not be sent, and gives what is.
-    pub(crate) fn into_protocol(self, method: &str) -> v1::Error {
+    ///
+    /// That a cancelled handler fails is expected, so it is logged as no more than a detail.
+    pub(crate) fn into_protocol(self, method: &str, cancelled: bool) -> v1::Error {
         match self.0 {
             Failure::Protocol(error) => *error,
             Failure::Internal(error) => {
-                tracing::error!(method, error = &*error as &dyn StdError, "handler failed");
+                let error = &*error as &dyn StdError;
+                if cancelled {
+                    tracing::debug!(method, error, "a cancelled handler failed");
+                } else {
+                    tracing::error!(method, error, "a handler failed");
+                }
                 v1::Error::internal_error()
             }
         }

@@ -99,6 +99,8 @@ impl AgentSide {
 }
 
 impl Side for AgentSide {
+    const NAME: &'static str = "agent";
+
     type State = Sessions;
     type Work = Work;
     type Timer = (Key, Limit);

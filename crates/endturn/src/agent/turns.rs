@@ -151,7 +151,9 @@ impl Run {
             }
             Ok(Err(error)) => {
                 guard.finish = Finish::Failed;
-                guard.outcome = Some(Err(error.into_protocol("session/prompt")));
+                let cancelled = guard.started.scope.is_cancelled();
+                let error = error.into_protocol("session/prompt", cancelled);
+                guard.outcome = Some(Err(error));
             }
             Err(_) => {
                 guard.finish = Finish::Panicked;
@@ -285,6 +287,7 @@ pub(super) fn apply(
         }
         Output::End(ending) => {
             if let Some(incoming) = end(side, state, key, ending, outcome) {
+                report(after, &incoming, ending);
                 after.discard_all(incoming.callbacks);
             }
         }
@@ -292,9 +295,25 @@ pub(super) fn apply(
             // The handler is told before its open calls fail, so that these can say why.
             after.cancel(&incoming.scope, &mut incoming.callbacks, cause);
             if let Some(incoming) = end(side, state, key, ending, outcome) {
+                report(after, &incoming, ending);
                 incoming.abandon(after, cause);
             }
         }
+    }
+}
+
+/// Has an event say how a turn ended, if anybody listens.
+fn report(after: &mut After, incoming: &Incoming<AgentSide>, ending: Ending) {
+    if !tracing::enabled!(tracing::Level::DEBUG) {
+        return;
+    }
+    let (id, cause) = (incoming.id.clone(), incoming.scope.cause());
+    if let Work::Turn(turn) = &incoming.work {
+        let session = turn.session.clone();
+        let event = move || {
+            tracing::debug!(%session, request = %id, ?ending, ?cause, "turn ended");
+        };
+        after.call(Some(Box::new(event)));
     }
 }
 

@@ -114,6 +114,8 @@ impl Question {
 }
 
 impl Side for ClientSide {
+    const NAME: &'static str = "client";
+
     type State = Tables;
     type Work = Work;
     type Timer = (i64, Limit);

@@ -3,6 +3,7 @@
 use std::{io, pin::pin, sync::Arc, time::Duration};
 
 use tokio::time::{Instant, sleep_until, timeout};
+use tracing::Instrument as _;
 
 use super::{Connection, Side, reader::read_all, writer::write_all};
 use crate::{
@@ -18,10 +19,16 @@ const FLUSH_LIMIT: Duration = Duration::from_secs(2);
 /// Runs a connection until it ends: by the peer (`Ok`), from this side (`Ok`), or by a fault (`Err`).
 ///
 /// Dropping the future ends the connection at once.
-pub(crate) async fn drive<S: Side>(
+pub(crate) fn drive<S: Side>(
     connection: Connection<S>,
     transport: Transport,
-) -> Result<(), Error> {
+) -> impl Future<Output = Result<(), Error>> + Send {
+    // What handlers log stands inside of it, since their tasks are started from here.
+    let span = tracing::debug_span!("connection", side = S::NAME);
+    run(connection, transport).instrument(span)
+}
+
+async fn run<S: Side>(connection: Connection<S>, transport: Transport) -> Result<(), Error> {
     /// Nothing that is open may outlive the connection, whichever way it ends.
     struct LoseOnDrop<S: Side>(Connection<S>);
     impl<S: Side> Drop for LoseOnDrop<S> {

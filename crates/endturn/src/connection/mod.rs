@@ -45,6 +45,9 @@ use crate::error::{Error, Lost};
 ///
 /// The functions run on the reader or on the clock of the connection, so none of them may wait.
 pub(crate) trait Side: Sized + Send + Sync + 'static {
+    /// What this side is called in logs.
+    const NAME: &'static str;
+
     /// The tables of this side, under the connection's lock.
     type State: Send + Default;
     /// What this side keeps about an incoming request.

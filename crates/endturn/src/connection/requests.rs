@@ -233,7 +233,7 @@ impl<S: Side> Connection<S> {
             answer: Err(v1::Error::internal_error()),
         };
         match catch_panic(handler).await {
-            Ok(result) => guard.answer = result.map_err(|error| error.into_protocol(method)),
+            Ok(result) => guard.answer = result.map_err(|error| error.into_protocol(method, false)),
             Err(_) => tracing::error!(method, "handler panicked"),
         }
     }
