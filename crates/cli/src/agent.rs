@@ -18,10 +18,12 @@ pub(crate) fn serve(args: &AgentArgs) -> Code {
             return Code::Failed;
         }
     };
-    let code = runtime.block_on(serve_until_signal(args)).unwrap_or_else(|error| {
-        style::complain(&error.to_string(), None);
-        Code::Failed
-    });
+    let code = runtime
+        .block_on(serve_until_signal(args))
+        .unwrap_or_else(|error| {
+            style::complain(&error.to_string(), None);
+            Code::Failed
+        });
     // Standard input may be read by a thread that nothing can wake; waiting for it would be for ever.
     runtime.shutdown_background();
     code

@@ -18,15 +18,18 @@ pub(crate) struct Args {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Start an agent, send it one prompt and show the turn
+    ///
+    /// Without a COMMAND, the scripted agent of `endturn agent` runs as a process of its own.
     Run(RunArgs),
     /// Serve the scripted agent on standard input and output
+    ///
+    /// It has no model: the text of a prompt is a script, one step a line, and any other text runs `steps 10 500ms`.
+    /// A client starts it, as `endturn run` does.
     Agent(AgentArgs),
 }
 
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Start an agent, send it one prompt and show the turn.\n\n\
-        Without a COMMAND, the scripted agent of `endturn agent` runs as a process of its own.",
     after_help = RUN_SHORT,
     after_long_help = RUN_LONG,
 )]
@@ -35,7 +38,7 @@ pub(crate) struct RunArgs {
     pub(crate) prompt: Option<String>,
 
     /// Cancel the turn this long after the prompt was sent [500ms, 60s, 30m]
-    #[arg(long, value_name = "D", value_parser = duration)]
+    #[arg(long, value_name = "D", value_parser = duration, allow_hyphen_values = true)]
     pub(crate) cancel_after: Option<Duration>,
 
     /// The session's working directory [default: the current one]
@@ -58,34 +61,29 @@ pub(crate) struct RunArgs {
     ///
     /// It holds for each of `initialize` and `session/new`.
     /// The default leaves time for a launcher such as npx to download the agent first.
-    #[arg(long, value_name = "D", value_parser = duration, default_value = "60s")]
+    #[arg(long, value_name = "D", value_parser = duration, allow_hyphen_values = true, default_value = "60s")]
     pub(crate) handshake_timeout: Duration,
 
     /// How long the agent may take to answer a cancelled turn; `0s` is for ever
     ///
     /// The default is longer than the 60 s that agents on this SDK give a handler by default.
-    #[arg(long, value_name = "D", value_parser = duration, default_value = "90s")]
+    #[arg(long, value_name = "D", value_parser = duration, allow_hyphen_values = true, default_value = "90s")]
     pub(crate) cancel_timeout: Duration,
 
     /// The agent's command and its arguments, after `--` [default: endturn agent]
-    #[arg(last = true, value_name = "COMMAND")]
+    #[arg(last = true, value_names = ["COMMAND", "ARGS"])]
     pub(crate) command: Vec<OsString>,
 }
 
 #[derive(Debug, clap::Args)]
-#[command(
-    long_about = "Serve the scripted agent on standard input and output.\n\n\
-        It has no model: the text of a prompt is a script, one step a line, and any other text \
-        runs `steps 10 500ms`. A client starts it; `endturn run` does.",
-    after_help = AGENT,
-)]
+#[command(after_help = AGENT)]
 pub(crate) struct AgentArgs {
     /// How long a turn may go on after a cancel until it is ended by force; `0s` is for ever
-    #[arg(long, value_name = "D", value_parser = duration, default_value = "60s")]
+    #[arg(long, value_name = "D", value_parser = duration, allow_hyphen_values = true, default_value = "60s")]
     pub(crate) cancel_grace_period: Duration,
 
     /// How long a turn may take in all; `0s` is for ever
-    #[arg(long, value_name = "D", value_parser = duration, default_value = "0s")]
+    #[arg(long, value_name = "D", value_parser = duration, allow_hyphen_values = true, default_value = "0s")]
     pub(crate) max_prompt_duration: Duration,
 }
 
@@ -185,7 +183,16 @@ mod tests {
         assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
         assert_eq!(duration("0s"), Ok(Duration::ZERO));
         assert_eq!(duration("1h 30m"), Ok(Duration::from_secs(5400)));
-        for wrong in ["", "5", "soon", "-1s", "1 s ago", "5 parsecs", "1e9s", "99999999999999999999s"] {
+        for wrong in [
+            "",
+            "5",
+            "soon",
+            "-1s",
+            "1 s ago",
+            "5 parsecs",
+            "1e9s",
+            "99999999999999999999s",
+        ] {
             let error = duration(wrong).unwrap_err();
             assert!(error.contains("500ms"), "{wrong:?}: {error}");
         }

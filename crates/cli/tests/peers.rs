@@ -5,18 +5,17 @@
 //! passes; with `ENDTURN_REQUIRE_PEERS=1` it fails.
 #![cfg(unix)]
 
+mod common;
+
 use std::env;
-use std::fs;
-use std::io::{self, Read, Write};
-use std::os::unix::process::CommandExt;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::process::Command;
 use std::thread;
-use std::time::{Duration, Instant};
 
 use serde_json::Value;
+
+use common::Run;
 
 /// Exit code of `endturn run` for a turn that was cancelled.
 const CANCELLED: i32 = 3;
@@ -24,9 +23,6 @@ const CANCELLED: i32 = 3;
 /// Exit codes of acpx: `--timeout` passed, and a permission was refused.
 const ACPX_TIMED_OUT: i32 = 3;
 const ACPX_PERMISSION_DENIED: i32 = 5;
-
-/// How long any one run may take. Only a hang comes near it.
-const LIMIT: Duration = Duration::from_secs(60);
 
 // `endturn run` drives the agent on the TypeScript SDK.
 
@@ -288,214 +284,6 @@ fn endturn_run(args: &[&str], agent: &[PathBuf]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_endturn"));
     command.arg("run").args(args).arg("--").args(agent);
     command
-}
-
-// Running a program within limits.
-
-/// Set for every process a run starts, so that those left behind are found.
-const TAG: &str = "ENDTURN_TEST_RUN";
-
-/// A program that runs for at most [`LIMIT`]; it and all that it started are killed on drop.
-struct Run {
-    pid: u32,
-    tag: String,
-    home: PathBuf,
-    events: Receiver<Event>,
-    deadline: Instant,
-    open_pipes: usize,
-    end: End,
-}
-
-#[derive(Clone, Default)]
-struct End {
-    stdout: String,
-    stderr: String,
-    status: Option<ExitStatus>,
-}
-
-enum Event {
-    Stdout(Vec<u8>),
-    Stderr(Vec<u8>),
-    Closed,
-    Exited(ExitStatus),
-}
-
-impl Run {
-    fn start(mut command: Command) -> Self {
-        static RUNS: AtomicU32 = AtomicU32::new(0);
-        let number = RUNS.fetch_add(1, Ordering::Relaxed);
-        let tag = format!("{}-{number}", std::process::id());
-        let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("peers-{tag}"));
-        fs::create_dir_all(&home).expect("the target folder is writable");
-
-        let mut child = command
-            .env(TAG, &tag)
-            .env("HOME", &home)
-            .current_dir(&home)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .process_group(0)
-            .spawn()
-            .unwrap_or_else(|error| panic!("{command:?} does not start: {error}"));
-
-        let (sender, events) = mpsc::channel();
-        let stdout = child.stdout.take().expect("it is piped");
-        let stderr = child.stderr.take().expect("it is piped");
-        let pid = child.id();
-        forward(stdout, Event::Stdout, sender.clone());
-        forward(stderr, Event::Stderr, sender.clone());
-        thread::spawn(move || {
-            let status = child.wait().expect("the child is ours");
-            // The receiver is gone when the test has already failed.
-            _ = sender.send(Event::Exited(status));
-        });
-        Self {
-            pid,
-            tag,
-            home,
-            events,
-            deadline: Instant::now() + LIMIT,
-            open_pipes: 2,
-            end: End::default(),
-        }
-    }
-
-    /// Waits until the program has printed this.
-    fn read_until(&mut self, text: &str) {
-        while !self.end.stdout.contains(text) {
-            assert!(
-                !self.is_over(),
-                "the program ended without printing {text:?}\n{}",
-                self.end
-            );
-            self.take_event();
-        }
-    }
-
-    /// What Ctrl-C does.
-    fn interrupt(&self) {
-        assert!(kill("-INT", &self.pid.to_string()), "{}", self.end);
-    }
-
-    /// Waits for the program's end, which has to be the end of all that it started.
-    fn finish(mut self) -> End {
-        while !self.is_over() {
-            self.take_event();
-        }
-        let left = processes_of(&self.tag);
-        assert!(
-            left.is_empty(),
-            "processes {left:?} were left behind\n{}",
-            self.end
-        );
-        self.end.clone()
-    }
-
-    /// Exited, and nobody holds its output open.
-    fn is_over(&self) -> bool {
-        self.end.status.is_some() && self.open_pipes == 0
-    }
-
-    fn take_event(&mut self) {
-        let left = self.deadline.saturating_duration_since(Instant::now());
-        match self.events.recv_timeout(left) {
-            // The tests look for ASCII only, which no chunk can end in the middle of.
-            Ok(Event::Stdout(bytes)) => self.end.stdout += &String::from_utf8_lossy(&bytes),
-            Ok(Event::Stderr(bytes)) => self.end.stderr += &String::from_utf8_lossy(&bytes),
-            Ok(Event::Closed) => self.open_pipes -= 1,
-            Ok(Event::Exited(status)) => self.end.status = Some(status),
-            Err(_) => panic!("not over after {LIMIT:?}\n{}", self.end),
-        }
-    }
-}
-
-impl Drop for Run {
-    fn drop(&mut self) {
-        // Once a process was waited for, its id may be another's.
-        if self.end.status.is_none() {
-            kill("-KILL", &format!("-{}", self.pid));
-        }
-        for pid in processes_of(&self.tag) {
-            kill("-KILL", &pid.to_string());
-        }
-        // What is left in a temporary folder does no harm.
-        _ = fs::remove_dir_all(&self.home);
-    }
-}
-
-fn forward(
-    mut pipe: impl Read + Send + 'static,
-    event: impl Fn(Vec<u8>) -> Event + Send + 'static,
-    events: Sender<Event>,
-) {
-    thread::spawn(move || {
-        let mut buffer = [0; 4096];
-        while let Ok(read @ 1..) = pipe.read(&mut buffer) {
-            // The receiver is gone when the test has already failed.
-            _ = events.send(event(buffer[..read].to_vec()));
-        }
-        _ = events.send(Event::Closed);
-    });
-}
-
-fn kill(signal: &str, target: &str) -> bool {
-    Command::new("kill")
-        .args([signal, "--", target])
-        .stderr(Stdio::null())
-        .status()
-        .is_ok_and(|status| status.success())
-}
-
-/// Living processes whose environment has this tag. Only Linux tells.
-fn processes_of(tag: &str) -> Vec<u32> {
-    let wanted = format!("{TAG}={tag}").into_bytes();
-    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
-    processes
-        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-        // Unreadable: somebody else's, or gone by now.
-        .filter(|pid| {
-            fs::read(format!("/proc/{pid}/environ"))
-                .is_ok_and(|environ| environ.split(|byte| *byte == 0).any(|pair| pair == wanted))
-        })
-        .collect()
-}
-
-impl End {
-    #[track_caller]
-    fn expect_code(&self, code: i32) {
-        let actual = self.status.and_then(|status| status.code());
-        assert_eq!(actual, Some(code), "exit code\n{self}");
-    }
-
-    #[track_caller]
-    fn expect_stdout(&self, text: &str) {
-        assert!(self.stdout.contains(text), "no {text:?}\n{self}");
-    }
-
-    #[track_caller]
-    fn expect_no_stdout(&self, text: &str) {
-        assert!(!self.stdout.contains(text), "unexpected {text:?}\n{self}");
-    }
-
-    #[track_caller]
-    fn json_lines(&self) -> Vec<Value> {
-        let parse = |line| {
-            serde_json::from_str(line)
-                .unwrap_or_else(|error| panic!("{line:?} is not JSON: {error}\n{self}"))
-        };
-        self.stdout.lines().map(parse).collect()
-    }
-}
-
-impl std::fmt::Display for End {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.status {
-            Some(status) => writeln!(f, "{status}")?,
-            None => writeln!(f, "still running")?,
-        }
-        write!(f, "stdout:\n{}\nstderr:\n{}", self.stdout, self.stderr)
-    }
 }
 
 /// Whether the value has this text under this key, at any depth.
