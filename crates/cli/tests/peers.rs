@@ -1,8 +1,8 @@
 //! The program against programs nobody here wrote: it drives an agent on the official TypeScript
 //! SDK, and the command-line client `acpx` drives the agent it serves.
 //!
-//! `peers/install` installs both. Where they are missing a test says so on standard error and
-//! passes; with `ENDTURN_REQUIRE_PEERS=1` it fails.
+//! `peers/install` installs both, and runs once before the first of these tests. Where that is not
+//! possible a test says so on standard error and passes; with `ENDTURN_REQUIRE_PEERS=1` it fails.
 #![cfg(unix)]
 
 mod common;
@@ -10,7 +10,8 @@ mod common;
 use std::env;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 use std::thread;
 
 use serde_json::Value;
@@ -214,10 +215,28 @@ fn installed<T>(peer: Result<T, String>) -> Option<T> {
     None
 }
 
+/// Installs the peers, once for all tests of this process; it does nothing when they are there.
+fn install() -> Result<(), String> {
+    static INSTALLED: OnceLock<Result<(), String>> = OnceLock::new();
+    let run = || {
+        let install = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../peers/install");
+        let output = Command::new(&install)
+            .stdin(Stdio::null())
+            .output()
+            .map_err(|error| format!("{} does not run: {error}", install.display()))?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let reason = String::from_utf8_lossy(&output.stderr);
+        Err(format!("peers/install failed: {}", reason.trim()))
+    };
+    INSTALLED.get_or_init(run).clone()
+}
+
 /// The agent's program and arguments.
 fn typescript_agent() -> Result<[PathBuf; 2], String> {
+    install()?;
     let node = PathBuf::from("node");
-    node_version(&node)?;
     peer("node_modules/@agentclientprotocol/sdk/package.json")?;
     Ok([node, peer("agent.mjs")?])
 }
@@ -229,6 +248,7 @@ struct Acpx {
 
 /// acpx, and a Node.js that it runs on: the one that came with it, or the installed one.
 fn acpx() -> Result<Acpx, String> {
+    install()?;
     let script = peer("node_modules/acpx/dist/cli.js")?;
     let node = peer("node_modules/.bin/node").unwrap_or_else(|_| PathBuf::from("node"));
     let version = node_version(&node)?;
@@ -261,7 +281,7 @@ fn peer(path: &str) -> Result<PathBuf, String> {
     peers
         .join(path)
         .canonicalize()
-        .map_err(|_| format!("peers/{path} is missing; run peers/install"))
+        .map_err(|_| format!("peers/{path} is missing"))
 }
 
 fn node_version(node: &Path) -> Result<(u32, u32), String> {

@@ -2,6 +2,7 @@
 //!
 //! A *turn* lasts from the arrival of a `session/prompt` to its answer.
 //! This crate has both ends of it: an [`Agent`] serves handlers, a [`Client`] drives an agent.
+//! Programs without an async runtime have the same in [`blocking`].
 //! Types of the protocol come from the official schema crate, see [`schema`]; what carries the bytes is a [`transport`].
 //!
 //! ```
@@ -44,6 +45,15 @@
 //! # }
 //! ```
 //!
+//! # The guide
+//!
+//! The [`guide`] explains what this crate does, and why:
+//!
+//! - [what a turn is](guide::turns), [the two ways of cancelling](guide::mechanisms), and [how they look on the wire](guide::flows);
+//! - [what is policy and not protocol](guide::policy), and [what stands before what](guide::ordering);
+//! - for agents: [noticing a cancellation](guide::noticing); for clients: [stopping a turn](guide::clients), [open questions](guide::questions), and [what to do when nothing answers](guide::escalation);
+//! - [errors](guide::errors), [transports](guide::transports), [testing](guide::testing), and [what is different from the ACP Java SDK](guide::java).
+//!
 //! # Features
 //!
 //! | feature | default | brings |
@@ -60,6 +70,7 @@ mod cancellation;
 pub mod client;
 mod connection;
 mod error;
+pub mod guide;
 pub mod request;
 pub mod schema;
 pub mod transport;

@@ -8,12 +8,15 @@ use common::{cancel, cancel_request, client_of, message, prompt, result, stopped
 use endturn::{
     Agent, CancellationSignal, Client, ErrorKind, PromptContext,
     agent::AgentBuilder,
+    request::{Request, ToAgent, ToClient},
     schema::v1::{
-        NewSessionRequest, PermissionOption, PromptResponse, ReadTextFileRequest,
-        RequestPermissionRequest, StopReason, ToolCallUpdate, ToolCallUpdateFields,
+        NewSessionRequest, NewSessionResponse, PermissionOption, PromptRequest, PromptResponse,
+        ReadTextFileRequest, ReadTextFileResponse, RequestPermissionRequest, StopReason,
+        ToolCallUpdate, ToolCallUpdateFields,
     },
 };
 use endturn_testkit::RawPeer;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
@@ -61,6 +64,54 @@ async fn a_request_gives_the_peers_answer() {
         .await;
     let said = "fs/read_text_file was answered with error -32002: no file";
     assert_eq!(client.receive().await, message("a", said));
+}
+
+/// A request that is not the protocol's.
+#[derive(Serialize, Deserialize)]
+struct Ping {
+    number: u32,
+}
+
+impl Request for Ping {
+    const METHOD: &'static str = "_test/ping";
+    type Response = Ping;
+}
+impl ToClient for Ping {}
+impl ToAgent for Ping {}
+
+#[tokio::test]
+async fn any_request_can_be_handled_by_its_type_at_both_ends() {
+    let agent = reading()
+        .on_request_blocking(|ping: Ping, _| {
+            Ok(Ping {
+                number: ping.number + 1,
+            })
+        })
+        .on_new_session(|_, cx| async move {
+            let pong = cx.request(&Ping { number: 10 }).await?;
+            Ok(NewSessionResponse::new(pong.number.to_string()))
+        })
+        .build();
+    let (near, far) = endturn::transport::memory();
+    tokio::spawn(async move { agent.serve(far).await });
+    let client = Client::builder()
+        .on_request(|ping: Ping, _| async move {
+            Ok(Ping {
+                number: ping.number + 1,
+            })
+        })
+        .on_request(|read: ReadTextFileRequest, _| async move {
+            Ok(ReadTextFileResponse::new(read.path.display().to_string()))
+        })
+        .connect(near);
+    assert_eq!(client.request(&Ping { number: 1 }).await.unwrap().number, 2);
+    let session = client
+        .new_session(NewSessionRequest::new("/"))
+        .await
+        .unwrap();
+    assert_eq!(&*session.session_id.0, "11");
+    let prompt = PromptRequest::new("a", Vec::new());
+    client.prompt(prompt, None).await.unwrap();
 }
 
 #[tokio::test]

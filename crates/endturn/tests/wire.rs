@@ -222,7 +222,15 @@ async fn w2_headers_pretty_printed_json_and_blank_lines_are_skipped() {
 #[tokio::test]
 async fn w3_an_over_long_line_is_dropped_and_the_connection_goes_on() {
     let mut client = client_of(agent());
-    let long = vec![b'x'; 64 * 1024 * 1024];
+    w3_over_long(&mut client, 64 * 1024 * 1024).await;
+    let low = Agent::builder()
+        .line_limit(1000)
+        .on_prompt(|_, _| async { Ok(PromptResponse::new(StopReason::EndTurn)) });
+    w3_over_long(&mut client_of(low.build()), 1000).await;
+}
+
+async fn w3_over_long(client: &mut RawPeer, limit: usize) {
+    let long = vec![b'x'; limit];
     client.send_bytes(b"{").await;
     client.send_bytes(&long).await;
     client.send_bytes(b"\n").await;
@@ -318,7 +326,10 @@ async fn w1_w9_text_among_the_messages_is_shown_and_early_updates_are_delivered(
     let client = Client::builder()
         .on_stray_output({
             let stray = Arc::clone(&stray);
-            move |line| stray.lock().unwrap().push(line.to_owned())
+            move |line, advice| {
+                assert!(!advice.is_empty());
+                stray.lock().unwrap().push(line.to_owned());
+            }
         })
         .on_update(move |notification, _| {
             let update = update.lock().unwrap().take().unwrap();
@@ -331,13 +342,17 @@ async fn w1_w9_text_among_the_messages_is_shown_and_early_updates_are_delivered(
     agent.send("Loaded cached credentials.").await;
     agent.send("\u{1b}[31mred\u{1b}[0m").await;
     agent.send_bytes(b"\xff\xfe\n").await;
+    // JSON, but no message: a client does not answer these either.
+    agent.send("42").await;
+    agent.send("[]").await;
+    assert!(agent.barrier().await.is_empty());
     agent.send(message("new", "early")).await;
     agent.send(result(id, json!({"sessionId": "new"}))).await;
     assert_eq!(&*updated.await.unwrap().0, "new");
     new.await.unwrap().unwrap();
     let stray = stray.lock().unwrap();
     assert_eq!(stray[0], "Loaded cached credentials.");
-    assert_eq!(stray.len(), 3, "{stray:?}");
+    assert_eq!(stray.len(), 5, "{stray:?}");
 }
 
 #[tokio::test]

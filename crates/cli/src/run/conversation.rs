@@ -112,7 +112,10 @@ impl Conversation<'_> {
                         .await
                 }
             })
-            .on_stray_output(move |line| stray.tell_if_room(Event::Stray(line.to_owned())))
+            .on_stray_output(move |line, advice| {
+                let line = line.to_owned();
+                stray.tell_if_room(Event::Stray { line, advice });
+            })
             .on_permission(move |request, _client| {
                 // Dropped with the handler if the turn is cancelled.
                 let question = Question::new(request, questions.clone());

@@ -2,6 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
+use serde::{Serialize, de::DeserializeOwned};
+
 use super::{
     Agent, PromptContext, RequestContext,
     side::{Handlers, PromptHandler},
@@ -10,6 +12,7 @@ use crate::{
     blocking,
     connection::{BoxFuture, handler},
     error::HandlerResult,
+    request::ToAgent,
     schema::v1::{
         AGENT_METHOD_NAMES, AgentCapabilities, CancelNotification, CloseSessionRequest,
         CloseSessionResponse, Implementation, InitializeRequest, InitializeResponse,
@@ -166,6 +169,42 @@ impl AgentBuilder {
         })
     }
 
+    /// Handles any other request of the client, by its type: one of the protocol's, or an extension.
+    ///
+    /// ```
+    /// use endturn::{Agent, schema::v1::{AuthenticateRequest, AuthenticateResponse}};
+    ///
+    /// let builder = Agent::builder().on_request(|request: AuthenticateRequest, _cx| async move {
+    ///     println!("{}", request.method_id);
+    ///     Ok(AuthenticateResponse::new())
+    /// });
+    /// ```
+    ///
+    /// What the protocol wants an agent to offer before a client may ask has to be declared in [`capabilities`](Self::capabilities).
+    pub fn on_request<Q, F, Fut>(self, handle: F) -> Self
+    where
+        Q: ToAgent + DeserializeOwned + Send + 'static,
+        Q::Response: Serialize,
+        F: Fn(Q, RequestContext) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = HandlerResult<Q::Response>> + Send + 'static,
+    {
+        self.on(Q::METHOD, handle)
+    }
+
+    /// Handles the same with a blocking function; see [`on_request`](Self::on_request) and [`blocking`](crate::blocking).
+    pub fn on_request_blocking<Q, F>(self, handle: F) -> Self
+    where
+        Q: ToAgent + DeserializeOwned + Send + 'static,
+        Q::Response: Serialize,
+        F: Fn(Q, blocking::RequestContext) -> HandlerResult<Q::Response> + Send + Sync + 'static,
+    {
+        let handle = Arc::new(handle);
+        self.on_request(move |request, cx| {
+            let cx = blocking::RequestContext::new(cx);
+            blocking::on_thread(Arc::clone(&handle), request, cx)
+        })
+    }
+
     /// Is told of every `session/cancel`, also of one for an idle or unknown session, and of every `session/close`.
     ///
     /// Nothing depends on it: the turn is cancelled, and its context says so, before this handler runs.
@@ -220,6 +259,17 @@ impl AgentBuilder {
         self
     }
 
+    /// How long a line from the client may be, in bytes; the default is 64 MiB.
+    ///
+    /// That is room for some images in one message, and an end to what a broken peer can make this side hold.
+    /// A longer line is dropped up to its end and answered with error `-32600`; the connection goes on.
+    ///
+    /// Policy of this SDK.
+    pub fn line_limit(mut self, bytes: usize) -> Self {
+        self.handlers.limits.line = bytes;
+        self
+    }
+
     /// Whether `session/cancel` also cancels the requests to the client that the turn's handler has open; on by default.
     ///
     /// Each is sent one `$/cancel_request`, and the handler keeps waiting for its answer.
@@ -241,8 +291,8 @@ impl AgentBuilder {
 
     fn on<P, R, F, Fut>(mut self, method: &'static str, handle: F) -> Self
     where
-        P: serde::de::DeserializeOwned + Send + 'static,
-        R: serde::Serialize,
+        P: DeserializeOwned + Send + 'static,
+        R: Serialize,
         F: Fn(P, RequestContext) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = HandlerResult<R>> + Send + 'static,
     {

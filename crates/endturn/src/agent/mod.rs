@@ -23,7 +23,7 @@ pub use context::{PromptContext, RequestContext};
 pub use service::AgentService;
 
 use crate::{
-    connection::{Connection, Limits, drive},
+    connection::{Connection, drive},
     error::Error,
     transport::Transport,
 };
@@ -113,7 +113,7 @@ impl Agent {
         shutdown: impl Future<Output = ()>,
     ) -> Result<(), Error> {
         let side = AgentSide::new(Arc::clone(&self.handlers));
-        let connection = Connection::new(side, Limits::default());
+        let connection = Connection::new(side, self.handlers.limits);
         let mut driving = std::pin::pin!(drive(connection.clone(), transport));
         tokio::select! {
             biased;

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     connection::{
-        After, BoxFuture, Connection, Handler, Incoming, Key, Side, State, answer_error,
+        After, BoxFuture, Connection, Handler, Incoming, Key, Limits, Side, State, answer_error,
         catch_panic, decode,
     },
     error::{HandlerResult, Lost},
@@ -41,6 +41,7 @@ pub(super) struct Handlers {
     pub(super) cancel: Option<CancelHandler>,
     pub(super) cancel_grace_period: Duration,
     pub(super) max_prompt_duration: Duration,
+    pub(super) limits: Limits,
     pub(super) request_timeout: Duration,
     pub(super) cascade_cancel: bool,
 }
@@ -55,6 +56,7 @@ impl Default for Handlers {
             cancel: None,
             cancel_grace_period: Duration::from_secs(60),
             max_prompt_duration: Duration::ZERO,
+            limits: Limits::default(),
             request_timeout: Duration::from_secs(60),
             cascade_cancel: true,
         }
@@ -160,8 +162,8 @@ impl Side for AgentSide {
         state.side = Sessions::default();
     }
 
-    fn stray(connection: &Connection<Self>, _: &[u8]) {
-        answer_error(connection, &Id::Null, &v1::Error::parse_error());
+    fn unreadable(connection: &Connection<Self>, _: &[u8], _: &'static str, error: &v1::Error) {
+        answer_error(connection, &Id::Null, error);
     }
 
     async fn ready(_: &Connection<Self>) {}

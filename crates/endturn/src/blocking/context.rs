@@ -6,11 +6,11 @@ use endturn_core::turn::agent::CancelCause;
 use serde::{Serialize, de::DeserializeOwned};
 use tokio::runtime::Handle;
 
-use super::ThreadName;
+use super::{ThreadName, runtime::block_on};
 use crate::{
     agent,
     error::Error,
-    request::{Call, ToClient},
+    request::ToClient,
     schema::v1::{RequestPermissionRequest, RequestPermissionResponse, SessionId, SessionUpdate},
 };
 
@@ -42,8 +42,9 @@ impl PromptContext {
     /// # Errors
     ///
     /// As there.
+    #[track_caller]
     pub fn send_update(&self, update: SessionUpdate) -> Result<(), Error> {
-        self.runtime.block_on(self.turn.send_update(update))
+        self.wait(self.turn.send_update(update))
     }
 
     /// Sends a piece of the agent's answer; see [`agent::PromptContext::send_message`].
@@ -51,8 +52,9 @@ impl PromptContext {
     /// # Errors
     ///
     /// As there.
+    #[track_caller]
     pub fn send_message(&self, text: impl Into<String>) -> Result<(), Error> {
-        self.runtime.block_on(self.turn.send_message(text))
+        self.wait(self.turn.send_message(text))
     }
 
     /// Sends a piece of the agent's reasoning; see [`agent::PromptContext::send_thought`].
@@ -60,8 +62,9 @@ impl PromptContext {
     /// # Errors
     ///
     /// As there.
+    #[track_caller]
     pub fn send_thought(&self, text: impl Into<String>) -> Result<(), Error> {
-        self.runtime.block_on(self.turn.send_thought(text))
+        self.wait(self.turn.send_thought(text))
     }
 
     /// Asks the user for a permission; see [`agent::PromptContext::request_permission`].
@@ -69,6 +72,7 @@ impl PromptContext {
     /// # Errors
     ///
     /// As there.
+    #[track_caller]
     pub fn request_permission(
         &self,
         request: RequestPermissionRequest,
@@ -81,6 +85,7 @@ impl PromptContext {
     /// # Errors
     ///
     /// As there.
+    #[track_caller]
     pub fn request<Q: ToClient>(&self, request: &Q) -> Result<Q::Response, Error> {
         self.wait(self.turn.request(request))
     }
@@ -90,6 +95,7 @@ impl PromptContext {
     /// # Errors
     ///
     /// As there.
+    #[track_caller]
     pub fn request_raw<R: DeserializeOwned + Send + 'static>(
         &self,
         method: impl Into<Cow<'static, str>>,
@@ -98,13 +104,16 @@ impl PromptContext {
         self.wait(self.turn.request_raw(method, params))
     }
 
-    /// Waits for the answer to a call, one with a timeout of its own for example.
-    ///
-    /// # Errors
-    ///
-    /// As the call.
-    pub fn wait<R>(&self, call: Call<R>) -> Result<R, Error> {
-        self.runtime.block_on(call)
+    /// Waits for anything the [async context](Self::as_async) does, a call with a timeout of its own for example.
+    #[track_caller]
+    pub fn wait<F: Future>(&self, future: F) -> F::Output {
+        block_on(&self.runtime, future)
+    }
+
+    /// The async context of the same turn, for what has no method here; [`wait`](Self::wait) for what it gives.
+    #[must_use]
+    pub fn as_async(&self) -> &agent::PromptContext {
+        &self.turn
     }
 
     /// Sleeps, and wakes up when the turn is cancelled.
@@ -112,9 +121,9 @@ impl PromptContext {
     /// # Errors
     ///
     /// If the turn is cancelled, before or meanwhile, so that `?` ends the handler.
+    #[track_caller]
     pub fn sleep(&self, duration: Duration) -> Result<(), Error> {
-        self.runtime
-            .block_on(sleep_until_cancelled(duration, self.turn.cancelled()))
+        self.wait(sleep_until_cancelled(duration, self.turn.cancelled()))
     }
 
     /// Whether the turn is cancelled; once true, it stays true.
@@ -130,8 +139,9 @@ impl PromptContext {
     }
 
     /// Waits until the turn is cancelled; for a turn that never is, for ever.
+    #[track_caller]
     pub fn cancelled(&self) {
-        self.runtime.block_on(self.turn.cancelled());
+        self.wait(self.turn.cancelled());
     }
 
     /// Has `callback` run once when the turn is cancelled, or at once if it is cancelled already; see [`agent::PromptContext::on_cancel`].
@@ -171,6 +181,7 @@ impl RequestContext {
     /// # Errors
     ///
     /// As there.
+    #[track_caller]
     pub fn request<Q: ToClient>(&self, request: &Q) -> Result<Q::Response, Error> {
         self.wait(self.request.request(request))
     }
@@ -180,6 +191,7 @@ impl RequestContext {
     /// # Errors
     ///
     /// As there.
+    #[track_caller]
     pub fn request_raw<R: DeserializeOwned + Send + 'static>(
         &self,
         method: impl Into<Cow<'static, str>>,
@@ -188,13 +200,16 @@ impl RequestContext {
         self.wait(self.request.request_raw(method, params))
     }
 
-    /// Waits for the answer to a call, one with a timeout of its own for example.
-    ///
-    /// # Errors
-    ///
-    /// As the call.
-    pub fn wait<R>(&self, call: Call<R>) -> Result<R, Error> {
-        self.runtime.block_on(call)
+    /// Waits for anything the [async context](Self::as_async) does, a call with a timeout of its own for example.
+    #[track_caller]
+    pub fn wait<F: Future>(&self, future: F) -> F::Output {
+        block_on(&self.runtime, future)
+    }
+
+    /// The async context of the same request, for what has no method here; [`wait`](Self::wait) for what it gives.
+    #[must_use]
+    pub fn as_async(&self) -> &agent::RequestContext {
+        &self.request
     }
 
     /// Sleeps, and wakes up when the request is cancelled.
@@ -202,9 +217,9 @@ impl RequestContext {
     /// # Errors
     ///
     /// If the request is cancelled, before or meanwhile.
+    #[track_caller]
     pub fn sleep(&self, duration: Duration) -> Result<(), Error> {
-        self.runtime
-            .block_on(sleep_until_cancelled(duration, self.request.cancelled()))
+        self.wait(sleep_until_cancelled(duration, self.request.cancelled()))
     }
 
     /// Whether the request is cancelled; once true, it stays true.
@@ -220,8 +235,9 @@ impl RequestContext {
     }
 
     /// Waits until the request is cancelled; for one that never is, for ever.
+    #[track_caller]
     pub fn cancelled(&self) {
-        self.runtime.block_on(self.request.cancelled());
+        self.wait(self.request.cancelled());
     }
 
     /// Has `callback` run once when the request is cancelled; see [`agent::PromptContext::on_cancel`].

@@ -29,11 +29,21 @@ where
     R: Send + 'static,
     F: Fn(Q, C) -> HandlerResult<R> + Send + Sync + 'static,
 {
+    run_on_thread(context.thread_name(), move || handle(request, context)).await
+}
+
+/// Runs a function on a thread of its own; dropping the future abandons the thread.
+///
+/// A panic of the function comes out of the future.
+pub(super) async fn run_on_thread<R: Send + 'static>(
+    name: String,
+    run: impl FnOnce() -> HandlerResult<R> + Send + 'static,
+) -> HandlerResult<R> {
     let (sender, result) = oneshot::channel();
     // A name with a NUL byte would not start at all, and the peer chooses the session's id.
-    let name = context.thread_name().replace('\0', "");
+    let name = name.replace('\0', "");
     thread::Builder::new().name(name).spawn(move || {
-        let result = catch_unwind(AssertUnwindSafe(|| handle(request, context)));
+        let result = catch_unwind(AssertUnwindSafe(run));
         // Nobody listens to a handler that was abandoned.
         drop(sender.send(result));
     })?;

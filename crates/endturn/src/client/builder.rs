@@ -2,13 +2,16 @@
 
 use std::{sync::Arc, time::Duration};
 
+use serde::{Serialize, de::DeserializeOwned};
+
 use super::{
     Client, Handle,
     side::{ClientSide, Handlers, UpdateHandler},
 };
 use crate::{
-    connection::{Connection, Limits, drive, handler},
+    connection::{Connection, drive, handler},
     error::HandlerResult,
+    request::ToClient,
     schema::v1::{
         CLIENT_METHOD_NAMES, CreateElicitationRequest, CreateElicitationResponse,
         RequestPermissionRequest, RequestPermissionResponse, SessionNotification,
@@ -50,6 +53,12 @@ impl ClientBuilder {
         self
     }
 
+    /// Lets the update handler block the thread that it runs on.
+    pub(crate) fn with_blocking_updates(mut self) -> Self {
+        self.handlers.update_blocks = true;
+        self
+    }
+
     /// Handles `session/request_permission`: asks the user.
     ///
     /// It is called when the updates before the question were handled, and runs beside those that follow.
@@ -81,11 +90,37 @@ impl ClientBuilder {
         self
     }
 
-    /// Is shown each line of the agent's output that is not JSON, a log line for example.
+    /// Handles any other request of the agent, by its type: one of the protocol's, or an extension.
     ///
-    /// Such lines are skipped and otherwise do no harm.
+    /// ```
+    /// use endturn::{Client, schema::v1::{ReadTextFileRequest, ReadTextFileResponse}};
+    ///
+    /// let builder = Client::builder().on_request(|request: ReadTextFileRequest, _client| async move {
+    ///     Ok(ReadTextFileResponse::new(std::fs::read_to_string(request.path)?))
+    /// });
+    /// ```
+    ///
+    /// One that names a session comes in order with its updates.
+    /// What the protocol wants a client to offer before an agent may ask has to be declared in the request to [initialize](Client::initialize).
+    pub fn on_request<Q, F, Fut>(mut self, handle: F) -> Self
+    where
+        Q: ToClient + DeserializeOwned + Send + 'static,
+        Q::Response: Serialize,
+        F: Fn(Q, Client) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = HandlerResult<Q::Response>> + Send + 'static,
+    {
+        self.handlers.requests.insert(Q::METHOD, handler(handle));
+        self
+    }
+
+    /// Is shown each line of the agent's output that is no message, a log line for example, with one sentence on what is most likely wrong.
+    ///
+    /// Such lines are skipped and otherwise do no harm; one that was over the [limit](Self::line_limit) is shown as an empty one.
     /// It runs on the task that reads, so it must be quick and must not block.
-    pub fn on_stray_output(mut self, show: impl Fn(&str) + Send + Sync + 'static) -> Self {
+    pub fn on_stray_output(
+        mut self,
+        show: impl Fn(&str, &'static str) + Send + Sync + 'static,
+    ) -> Self {
         self.handlers.stray = Some(Box::new(show));
         self
     }
@@ -122,6 +157,17 @@ impl ClientBuilder {
         self
     }
 
+    /// How long a line from the agent may be, in bytes; the default is 64 MiB.
+    ///
+    /// That is room for some images in one message, and an end to what a broken peer can make this side hold.
+    /// A longer line is dropped up to its end; the connection goes on.
+    ///
+    /// Policy of this SDK.
+    pub fn line_limit(mut self, bytes: usize) -> Self {
+        self.handlers.limits.line = bytes;
+        self
+    }
+
     /// Starts the connection on a task of its own, and gives the client.
     ///
     /// Nothing is sent yet; [`Client::initialize`] comes next.
@@ -131,10 +177,11 @@ impl ClientBuilder {
     /// Outside a tokio runtime.
     #[must_use = "dropping the client closes the connection"]
     pub fn connect(self, transport: Transport) -> Client {
+        let limits = self.handlers.limits;
         let handle = Arc::new_cyclic(|handle| {
             let side = ClientSide::new(self.handlers, handle.clone());
             Handle {
-                connection: Connection::new(side, Limits::default()),
+                connection: Connection::new(side, limits),
             }
         });
         let driving = drive(handle.connection.clone(), transport);

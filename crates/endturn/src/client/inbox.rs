@@ -6,6 +6,7 @@ use tokio::sync::oneshot;
 
 use super::{prompts::PromptReply, side::ClientSide};
 use crate::{
+    blocking,
     connection::{BoxFuture, Connection, Key, catch_panic},
     schema::v1::{SessionId, SessionNotification},
 };
@@ -118,7 +119,12 @@ pub(super) fn start_waiting(connection: &Connection<ClientSide>) {
     let waiting = connection.apply(|state, _| std::mem::take(&mut state.side.inboxes.waiting));
     for session in waiting {
         let work = work(connection.clone(), session.clone());
-        tokio::spawn(HANDLING.scope(session, work));
+        let work = HANDLING.scope(session, work);
+        if connection.side().handlers.update_blocks {
+            blocking::spawn_on_thread(work);
+        } else {
+            tokio::spawn(work);
+        }
     }
 }
 

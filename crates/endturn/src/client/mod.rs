@@ -199,20 +199,19 @@ impl Client {
     }
 
     /// Closes the connection: what has its place on the wire is written, open calls fail, and the agent reads the end of its input.
+    ///
+    /// It does not wait for that; [`closed`](Self::closed) does, for two seconds at most.
     pub fn close(&self) {
         self.handle.connection.close();
     }
 
-    /// Waits for the end of the connection, and says how it came.
+    /// Waits for the end of the connection, and says how it came; then nothing more is read or written.
     ///
     /// # Cancel safety
     ///
     /// Dropping the future loses nothing.
     pub async fn closed(&self) -> Error {
-        let connection = &self.handle.connection;
-        connection
-            .apply_with_room(|state, _| state.alive().err())
-            .await
+        self.handle.connection.finished().await
     }
 }
 

@@ -20,8 +20,8 @@ use super::{
 };
 use crate::{
     connection::{
-        After, BoxFuture, Connection, Handler, Incoming, Key, Reply, Side, State, answer_error,
-        decode,
+        After, BoxFuture, Connection, Handler, Incoming, Key, Limits, Reply, Side, State,
+        answer_error, decode,
     },
     error::Lost,
     schema::v1::{self, CLIENT_METHOD_NAMES, SessionId, SessionNotification},
@@ -29,13 +29,16 @@ use crate::{
 
 pub(super) type UpdateHandler =
     Box<dyn Fn(SessionNotification, Client) -> BoxFuture<()> + Send + Sync>;
-type StrayHandler = Box<dyn Fn(&str) + Send + Sync>;
+type StrayHandler = Box<dyn Fn(&str, &'static str) + Send + Sync>;
 
 /// What a program has registered.
 pub(super) struct Handlers {
     pub(super) update: Option<UpdateHandler>,
+    /// The update handler blocks the thread that it runs on.
+    pub(super) update_blocks: bool,
     pub(super) requests: HashMap<&'static str, Handler<Client>>,
     pub(super) stray: Option<StrayHandler>,
+    pub(super) limits: Limits,
     pub(super) request_timeout: Duration,
     pub(super) prompt_timeout: Duration,
     pub(super) cancel_timeout: Duration,
@@ -45,8 +48,10 @@ impl Default for Handlers {
     fn default() -> Self {
         Self {
             update: None,
+            update_blocks: false,
             requests: HashMap::new(),
             stray: None,
+            limits: Limits::default(),
             request_timeout: Duration::from_secs(60),
             prompt_timeout: Duration::ZERO,
             cancel_timeout: Duration::ZERO,
@@ -163,10 +168,10 @@ impl Side for ClientSide {
         state.side.prompts.lose(reason, after);
     }
 
-    fn stray(connection: &Connection<Self>, line: &[u8]) {
+    fn unreadable(connection: &Connection<Self>, line: &[u8], advice: &'static str, _: &v1::Error) {
         // No answer: an agent that prints logs among its messages would only be confused by one.
         if let Some(show) = &connection.side().handlers.stray {
-            show(&String::from_utf8_lossy(line));
+            show(&String::from_utf8_lossy(line), advice);
         }
     }
 

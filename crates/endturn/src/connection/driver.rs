@@ -30,13 +30,13 @@ pub(crate) fn drive<S: Side>(
 
 async fn run<S: Side>(connection: Connection<S>, transport: Transport) -> Result<(), Error> {
     /// Nothing that is open may outlive the connection, whichever way it ends.
-    struct LoseOnDrop<S: Side>(Connection<S>);
-    impl<S: Side> Drop for LoseOnDrop<S> {
+    struct FinishOnDrop<S: Side>(Connection<S>);
+    impl<S: Side> Drop for FinishOnDrop<S> {
         fn drop(&mut self) {
-            self.0.lose(Lost::Closed);
+            self.0.finish();
         }
     }
-    let _guard = LoseOnDrop(connection.clone());
+    let _guard = FinishOnDrop(connection.clone());
 
     let (reader, writer) = transport.into_parts();
     let mut writing = pin!(write_all(&connection, writer));

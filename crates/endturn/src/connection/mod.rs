@@ -39,7 +39,10 @@ pub(crate) use requests::{Incoming, Key, Requests, Started};
 pub(crate) use scope::{After, Callback, Scope};
 pub(crate) use timers::Timers;
 
-use crate::error::{Error, Lost};
+use crate::{
+    error::{Error, Lost},
+    schema::v1,
+};
 
 /// What one side, agent or client, adds to a connection.
 ///
@@ -84,8 +87,15 @@ pub(crate) trait Side: Sized + Send + Sync + 'static {
     /// The connection is lost, and all that the side's own tables hold.
     fn lost(state: &mut State<Self>, reason: &Lost, after: &mut After);
 
-    /// A line came in that is not JSON.
-    fn stray(connection: &Connection<Self>, line: &[u8]);
+    /// A line came in that is no message, and not a request that could be answered under its id.
+    ///
+    /// `advice` is for people, `error` for the peer; a line that was too long is empty.
+    fn unreadable(
+        connection: &Connection<Self>,
+        line: &[u8],
+        advice: &'static str,
+        error: &v1::Error,
+    );
 
     /// Waits until this side can take in more; most sides always can.
     fn ready(connection: &Connection<Self>) -> impl Future<Output = ()> + Send;
@@ -138,6 +148,8 @@ pub(crate) struct State<S: Side> {
     /// No request is taken any more, and the connection ends when those that are open are answered.
     draining: bool,
     lost: Option<Lost>,
+    /// The connection is lost, and what was left to write is written or given up.
+    finished: bool,
 }
 
 impl<S: Side> Connection<S> {
@@ -153,6 +165,7 @@ impl<S: Side> Connection<S> {
                 side: S::State::default(),
                 draining: false,
                 lost: None,
+                finished: false,
             }),
             written: Notify::new(),
             room: Notify::new(),
@@ -218,6 +231,19 @@ impl<S: Side> Connection<S> {
     /// Ends the connection from this side: what has its place on the wire is still written.
     pub(crate) fn close(&self) {
         self.0.closing.notify_one();
+    }
+
+    /// Nothing more will be read or written.
+    fn finish(&self) {
+        self.lose(Lost::Closed);
+        self.apply(|state, _| state.finished = true);
+        self.nudge();
+    }
+
+    /// Waits until nothing more will be read or written, and says why.
+    pub(crate) async fn finished(&self) -> Error {
+        self.apply_with_room(|state, _| state.alive().err().filter(|_| state.finished))
+            .await
     }
 
     /// Ends everything that is open, because the connection is gone.

@@ -49,7 +49,8 @@ fn receive<S: Side>(connection: &Connection<S>, frame: Frame<'_>) {
             let limit = connection.0.limits.line;
             tracing::warn!(length, limit, "a line is too long and was dropped");
             let reason = format!("a line of {length} bytes is over the limit of {limit}");
-            answer_error(connection, &Id::Null, &invalid_request(reason));
+            let advice = "a line is over the limit and was dropped";
+            S::unreadable(connection, &[], advice, &invalid_request(reason));
             return;
         }
     };
@@ -69,15 +70,15 @@ fn receive<S: Side>(connection: &Connection<S>, frame: Frame<'_>) {
         Err(Malformed::NotJson) => {
             let advice = wire::mistake(line).advice();
             tracing::warn!(advice, "received a line that is not JSON");
-            S::stray(connection, line);
+            S::unreadable(connection, line, advice, &v1::Error::parse_error());
         }
         Err(Malformed::NotAMessage { id, reason }) => {
             tracing::warn!(reason, "received something that is not a message");
-            answer_error(
-                connection,
-                &id.unwrap_or(Id::Null),
-                &invalid_request(reason),
-            );
+            let error = invalid_request(reason);
+            match id {
+                Some(id) => answer_error(connection, &id, &error),
+                None => S::unreadable(connection, line, reason, &error),
+            }
         }
     }
 }

@@ -85,10 +85,7 @@ impl Render for Json {
                 };
                 write(page, &Line::Cancel { cause });
             }
-            Event::Stray(line) => {
-                let advice = endturn_core::wire::mistake(line.as_bytes()).advice();
-                write(page, &Line::Stray { line, advice });
-            }
+            Event::Stray { line, advice } => write(page, &Line::Stray { line, advice }),
             Event::End(outcome) => end(page, outcome),
             // For people only.
             Event::Question(_) | Event::Warning(_) | Event::Finish => {}

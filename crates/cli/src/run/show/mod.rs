@@ -52,7 +52,10 @@ pub(super) enum Event {
         by: DecidedBy,
     },
     /// The agent wrote something that is no message.
-    Stray(String),
+    Stray {
+        line: String,
+        advice: &'static str,
+    },
     Warning(String),
     /// The turn is over, and nothing of it comes after this.
     End(Outcome),

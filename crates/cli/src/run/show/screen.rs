@@ -7,7 +7,6 @@ use std::{
     time::Duration,
 };
 
-use endturn_core::wire;
 use tokio::{
     io::{AsyncWriteExt, Stderr, Stdout},
     sync::{Semaphore, mpsc},
@@ -142,11 +141,13 @@ impl Writer {
                 self.question_open = true;
             }
             Event::Permission { by, .. } => self.close_question(*by).await,
-            Event::Stray(line) if !self.ended => self.warn_of_stray(line).await?,
+            Event::Stray { line, advice } if !self.ended => {
+                self.warn_of_stray(line, advice).await?
+            }
             Event::Session { .. } => self.progress.enter(Phase::Running),
             Event::Cancel(_) => self.progress.enter(Phase::Cancelling),
             Event::Update(_) => self.progress.restart(),
-            Event::Stray(_) | Event::End(_) => {}
+            Event::Stray { .. } | Event::End(_) => {}
         }
         if !self.ended {
             self.renderer.render(event, &mut self.page);
@@ -163,12 +164,11 @@ impl Writer {
         Ok(())
     }
 
-    async fn warn_of_stray(&mut self, line: &str) -> io::Result<()> {
+    async fn warn_of_stray(&mut self, line: &str, advice: &str) -> io::Result<()> {
         self.stray += 1;
         if self.stray > STRAY_SHOWN {
             return Ok(());
         }
-        let advice = wire::mistake(line.as_bytes()).advice();
         let mut text = format!(
             "the agent wrote a line that is no message: `{}`; {advice}",
             one_line(line, 200)

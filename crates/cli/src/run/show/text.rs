@@ -60,7 +60,7 @@ impl Render for Text {
             Event::Session { .. }
             | Event::Cancel(_)
             | Event::Question(_)
-            | Event::Stray(_)
+            | Event::Stray { .. }
             | Event::Warning(_)
             | Event::Finish => {}
         }

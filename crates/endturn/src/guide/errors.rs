@@ -1,0 +1,74 @@
+//! What can go wrong, and who is told.
+//!
+//! # What a call fails with
+//!
+//! Every call of this crate fails with one type, [`Error`](crate::Error).
+//! Ask it with a predicate, with [`kind`](crate::Error::kind), or with [`origin`](crate::Error::origin), which says whose doing it is.
+//!
+//! | [`ErrorKind`](crate::ErrorKind) | origin | what to do |
+//! |---|---|---|
+//! | `Protocol` | peer | look at its [`code`](crate::Error::code); `-32800` is a cancellation |
+//! | `InvalidAnswer` | peer | the peer breaks the schema, or is newer than this crate |
+//! | `InvalidInput` | local | the program passed what JSON cannot hold |
+//! | `Busy` | local | wait for the answer to the session's turn, or cancel it |
+//! | `Cancelled` | local | the turn was cancelled and is over: return |
+//! | `TurnEnded` | local | the turn was answered; whoever still works for it stops |
+//! | `Timeout` | local | a limit has passed, the request was given up |
+//! | `CancelTimedOut` | local | see [`escalation`](super::escalation) |
+//! | `ConnectionLost` | connection | everything on this connection is over |
+//!
+//! # What a handler fails with
+//!
+//! In a handler, `?` takes any error.
+//! What the peer is told depends on its type:
+//!
+//! - A protocol error, [`schema::v1::Error`](crate::schema::v1::Error), was written for the peer. It is sent as it is.
+//! - Any other error was written for whoever runs this program: it names paths, hosts and users. It is logged here, and the peer gets `-32603` without its text. This is policy of this SDK.
+//!
+//! ```
+//! use endturn::{Agent, Client, schema::v1::*, transport};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), endturn::Error> {
+//! let agent = Agent::builder()
+//!     .on_new_session(|request, _cx| async move {
+//!         if request.cwd.as_os_str().is_empty() {
+//!             Err(Error::invalid_params().data("cwd is empty"))?; // sent
+//!         }
+//!         std::fs::read_to_string("/no/such/secret/path")?; // hidden
+//!         Ok(NewSessionResponse::new("session-1"))
+//!     })
+//!     .build();
+//! # let (near, far) = transport::memory();
+//! # tokio::spawn(async move { agent.serve(far).await });
+//! # let client = Client::builder().connect(near);
+//! let error = client.new_session(NewSessionRequest::new("")).await.unwrap_err();
+//! assert_eq!(error.code(), Some(-32602));
+//! assert_eq!(error.protocol().unwrap().data, Some("cwd is empty".into()));
+//!
+//! let error = client.new_session(NewSessionRequest::new("/")).await.unwrap_err();
+//! assert_eq!(error.code(), Some(-32603));
+//! assert_eq!(error.protocol().unwrap().data, None);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! After `session/cancel`, no failure of a prompt handler reaches the client: the answer is `cancelled` (`cancelled-answer`).
+//!
+//! # What the connection answers by itself
+//!
+//! None of these ends the connection (`errors`).
+//! The codes are those of [JSON-RPC 2.0](https://www.jsonrpc.org/specification#error_object) and of [ACP](https://agentclientprotocol.com/protocol/v1/schema#errorcode).
+//!
+//! | what came | the answer |
+//! |---|---|
+//! | a line that is not JSON | `-32700`, with the id `null`; a client answers nothing, because agents print logs among their messages |
+//! | JSON that is no message | `-32600` |
+//! | a request for a method that has no handler | `-32601` |
+//! | parameters that do not fit | `-32602`, whose data names the field |
+//! | a prompt for a session that is busy or closing | `-32600`, whose data names the session |
+//! | a request that was cancelled | `-32800` |
+//! | a notification, whatever is wrong with it | nothing |
+//!
+//! An answer carries the id of its request with the same JSON type and value (`ids`).
+//! `1` and `"1"` are two ids.
