@@ -5,11 +5,13 @@ mod common;
 use std::{
     io,
     panic::{AssertUnwindSafe, catch_unwind},
+    pin::pin,
     sync::{
         Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
         mpsc,
     },
+    task::{Context, Poll, Waker},
     thread::{self, JoinHandle},
     time::Duration,
 };
@@ -414,6 +416,44 @@ fn dropping_the_last_client_writes_what_has_its_place_on_the_wire_and_closes() {
     asking.join().unwrap();
     assert_eq!(agent.receive()["method"], "$/cancel_request");
     assert_eq!(agent.receive_line(), None);
+}
+
+#[test]
+fn dropping_has_written_everything_when_it_returns_although_a_handler_is_still_running() {
+    // A drop that does not wait can be lucky, but not every time.
+    for _ in 0..20 {
+        drop_while_a_handler_is_running();
+    }
+}
+
+fn drop_while_a_handler_is_running() {
+    let (entered, inside) = mpsc::channel();
+    let (release, gate) = mpsc::channel::<()>();
+    let gate = Mutex::new(gate);
+    let (mut agent, client) = Raw::connect(Client::builder().on_update(move |_, client| {
+        entered.send(()).unwrap();
+        gate.lock().unwrap().recv().ok();
+        drop(client);
+    }));
+    agent.send(message("s", "x"));
+    inside.recv_timeout(LIMIT).unwrap();
+    let raw = client.as_async().request_raw::<Value>("_last", &json!({}));
+    let limit = raw.timeout(Duration::from_millis(1));
+    assert!(client.wait(limit).unwrap_err().is_timeout());
+    drop(client);
+    let _context = agent.runtime.enter();
+    let mut lines = Vec::new();
+    loop {
+        // Without waiting: everything is there.
+        let line = pin!(agent.peer.receive_line()).poll(&mut Context::from_waker(Waker::noop()));
+        match line {
+            Poll::Ready(Some(line)) => lines.push(line),
+            Poll::Ready(None) => break,
+            Poll::Pending => panic!("only this was written: {lines:?}"),
+        }
+    }
+    assert!(lines[1].contains("$/cancel_request"), "{lines:?}");
+    drop(release);
 }
 
 #[test]

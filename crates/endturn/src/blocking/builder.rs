@@ -2,6 +2,8 @@
 
 use std::{fmt, io, sync::Arc, time::Duration};
 
+use serde::{Serialize, de::DeserializeOwned};
+
 #[cfg(feature = "process")]
 use super::AgentProcess;
 use super::{
@@ -15,6 +17,7 @@ use crate::transport::AgentCommand;
 use crate::{
     client,
     error::{HandlerError, HandlerResult},
+    request::ToClient,
     schema::v1::{
         CreateElicitationRequest, CreateElicitationResponse, RequestPermissionRequest,
         RequestPermissionResponse, SessionNotification,
@@ -113,6 +116,26 @@ impl ClientBuilder {
         self
     }
 
+    /// Handles any other request of the agent, by its type; see [`client::ClientBuilder::on_request`](crate::client::ClientBuilder::on_request).
+    pub fn on_request<Q, F>(mut self, handle: F) -> Self
+    where
+        Q: ToClient + DeserializeOwned + Send + 'static,
+        Q::Response: Serialize + Send,
+        F: Fn(Q, Client) -> HandlerResult<Q::Response> + Send + Sync + 'static,
+    {
+        let handle = Arc::new(handle);
+        let client = self.client.clone();
+        self.builder = self.builder.on_request(move |request, _client| {
+            ask(
+                Q::METHOD.to_owned(),
+                Arc::clone(&handle),
+                request,
+                client.clone(),
+            )
+        });
+        self
+    }
+
     /// Is shown each line of the agent's output that is not JSON, a log line for example, with one sentence on what is most likely wrong.
     ///
     /// Such lines are skipped and otherwise do no harm.
@@ -140,6 +163,12 @@ impl ClientBuilder {
     /// How long to wait for the answer to a prompt after `session/cancel`; zero, the default, is for ever. See [`ClientBuilder::cancel_timeout`](crate::client::ClientBuilder::cancel_timeout).
     pub fn cancel_timeout(mut self, limit: Duration) -> Self {
         self.builder = self.builder.cancel_timeout(limit);
+        self
+    }
+
+    /// How long a line from the agent may be; see [`client::ClientBuilder::line_limit`](crate::client::ClientBuilder::line_limit).
+    pub fn line_limit(mut self, bytes: usize) -> Self {
+        self.builder = self.builder.line_limit(bytes);
         self
     }
 
