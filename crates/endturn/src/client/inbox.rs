@@ -4,10 +4,10 @@ use std::collections::{HashMap, VecDeque};
 
 use tokio::sync::oneshot;
 
-use super::{prompts::PromptReply, side::ClientSide};
+use super::{Client, prompts::PromptReply, side::ClientSide};
 use crate::{
     blocking,
-    connection::{BoxFuture, Connection, Key, catch_panic},
+    connection::{After, BoxFuture, Connection, Key, State, catch_panic},
     schema::v1::{SessionId, SessionNotification},
 };
 
@@ -53,7 +53,7 @@ impl Item {
 }
 
 impl Inboxes {
-    /// Puts an item at the end of its session's inbox; [`start_waiting`] has to follow.
+    /// Puts an item at the end of its session's inbox; only within [`apply`], which starts the work on it.
     pub(super) fn push(&mut self, session: &SessionId, item: Item) {
         self.bytes += item.size();
         if let Some(inbox) = self.busy.get_mut(session) {
@@ -85,10 +85,10 @@ impl Inboxes {
         Some(items)
     }
 
-    /// An update was handled; says whether a reader may be waiting for that.
-    fn handled(&mut self, size: usize) -> bool {
+    /// Updates were handled; says whether a reader may be waiting for that.
+    fn handled(&mut self, bytes: usize) -> bool {
         let was_full = self.bytes > LIMIT;
-        self.bytes -= size;
+        self.bytes -= bytes;
         was_full && self.bytes <= LIMIT
     }
 
@@ -114,9 +114,15 @@ impl Inboxes {
     }
 }
 
-/// Starts a task for each inbox that has become busy.
-pub(super) fn start_waiting(connection: &Connection<ClientSide>) {
-    let waiting = connection.apply(|state, _| std::mem::take(&mut state.side.inboxes.waiting));
+/// Does one step on the client's tables, and starts a task for each inbox that has become busy by it.
+pub(super) fn apply<R>(
+    connection: &Connection<ClientSide>,
+    step: impl FnOnce(&mut State<ClientSide>, &mut After) -> R,
+) -> R {
+    let (result, waiting) = connection.apply(|state, after| {
+        let result = step(state, after);
+        (result, std::mem::take(&mut state.side.inboxes.waiting))
+    });
     for session in waiting {
         let work = work(connection.clone(), session.clone());
         let work = HANDLING.scope(session, work);
@@ -126,6 +132,7 @@ pub(super) fn start_waiting(connection: &Connection<ClientSide>) {
             tokio::spawn(work);
         }
     }
+    result
 }
 
 /// Waits while the handlers are too far behind.
@@ -146,14 +153,20 @@ pub(super) async fn ready(connection: &Connection<ClientSide>) {
 
 /// Handles what one session has, until there is nothing left.
 async fn work(connection: Connection<ClientSide>, session: SessionId) {
+    let mut handled = Handled {
+        connection: &connection,
+        bytes: 0,
+    };
     while let Some(items) = connection.apply(|state, _| state.side.inboxes.take(&session)) {
+        // A program that has dropped its client wants no more updates.
+        let client = connection.side().client();
         for item in items {
             match item {
                 Item::Update(update, size) => {
-                    handle(&connection, *update).await;
-                    if connection.apply(|state, _| state.side.inboxes.handled(size)) {
-                        connection.nudge();
+                    if let Some(client) = &client {
+                        handle(&connection, *update, client.clone()).await;
                     }
+                    handled.add(size);
                 }
                 Item::Request(key, run) => {
                     // A question may have been settled by a cancel while it waited here.
@@ -165,13 +178,39 @@ async fn work(connection: Connection<ClientSide>, session: SessionId) {
                 Item::Answer(caller, answer) => drop(caller.send(answer)),
             }
         }
+        handled.report();
     }
 }
 
-async fn handle(connection: &Connection<ClientSide>, update: SessionNotification) {
-    let side = connection.side();
-    // A program that has dropped its client wants no more updates.
-    if let (Some(handler), Some(client)) = (&side.handlers.update, side.client())
+/// Updates that were handled, reported in portions because each report takes the lock.
+struct Handled<'a> {
+    connection: &'a Connection<ClientSide>,
+    bytes: usize,
+}
+
+impl Handled<'_> {
+    /// A portion is small beside the limit, so that a reader that holds back goes on in time.
+    const PORTION: usize = LIMIT / 16;
+
+    fn add(&mut self, size: usize) {
+        self.bytes += size;
+        if self.bytes >= Self::PORTION {
+            self.report();
+        }
+    }
+
+    fn report(&mut self) {
+        let bytes = std::mem::take(&mut self.bytes);
+        let report =
+            |state: &mut State<ClientSide>, _: &mut After| state.side.inboxes.handled(bytes);
+        if self.connection.apply(report) {
+            self.connection.nudge();
+        }
+    }
+}
+
+async fn handle(connection: &Connection<ClientSide>, update: SessionNotification, client: Client) {
+    if let Some(handler) = &connection.side().handlers.update
         && catch_panic(handler(update, client)).await.is_err()
     {
         tracing::error!("the update handler panicked");

@@ -141,11 +141,12 @@ impl Side for ClientSide {
 
     fn answer(connection: &Connection<Self>, id: i64, outcome: Result<&RawValue, &RawValue>) {
         let reply = Reply::from_wire(outcome);
-        let known = connection.apply(|state, after| prompts::answered(state, after, id, reply));
+        let known = inbox::apply(connection, |state, after| {
+            prompts::answered(state, after, id, reply)
+        });
         if !known {
             tracing::debug!(id, "discarded an answer that nobody waits for");
         }
-        inbox::start_waiting(connection);
     }
 
     fn cancel_request(_: &Connection<Self>, state: &mut State<Self>, after: &mut After, key: Key) {
@@ -154,8 +155,9 @@ impl Side for ClientSide {
 
     fn expired(connection: &Connection<Self>, (id, limit): Self::Timer) {
         let handlers = &connection.side().handlers;
-        connection.apply(|state, after| prompts::expired(handlers, state, after, id, limit));
-        inbox::start_waiting(connection);
+        inbox::apply(connection, |state, after| {
+            prompts::expired(handlers, state, after, id, limit);
+        });
     }
 
     fn ended(_: &mut State<Self>, _: &Work) {}
@@ -198,7 +200,7 @@ fn request(
     let session = session_of(params);
     let question = Question::of(method).zip(session.clone());
 
-    let ready = connection.apply(|state, _| {
+    let ready = inbox::apply(connection, |state, _| {
         let verdict = match &session {
             Some(session) if question.is_some() => {
                 state.side.prompts.verdict(session, Input::Question)
@@ -226,7 +228,6 @@ fn request(
     if let Some(Item::Request(key, run)) = ready {
         connection.spawn(key, run);
     }
-    inbox::start_waiting(connection);
     Ok(())
 }
 
@@ -254,7 +255,7 @@ fn update(connection: &Connection<ClientSide>, params: Option<&RawValue>) {
         }
     };
     let size = params.map_or(0, |params| params.get().len());
-    let discarded = connection.apply(|state, _| {
+    let discarded = inbox::apply(connection, |state, _| {
         let session = notification.session_id.clone();
         let verdict = state.side.prompts.verdict(&session, Input::Update);
         let item = Item::Update(Box::new(notification), size);
@@ -268,7 +269,6 @@ fn update(connection: &Connection<ClientSide>, params: Option<&RawValue>) {
     if discarded.is_some() {
         tracing::debug!("discarded an update of a turn that was given up");
     }
-    inbox::start_waiting(connection);
 }
 
 /// The session whose update handler is running on this task.

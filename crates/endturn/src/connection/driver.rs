@@ -42,6 +42,8 @@ async fn run<S: Side>(connection: Connection<S>, transport: Transport) -> Result
     let mut writing = pin!(write_all(&connection, writer));
     let mut written = false;
     let end = tokio::select! {
+        // In the order in which they have most to do.
+        biased;
         read = read_all(&connection, reader) => read.map(|()| Lost::EndOfInput),
         end = &mut writing => {
             written = true;
