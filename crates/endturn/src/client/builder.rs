@@ -44,11 +44,8 @@ impl ClientBuilder {
         F: Fn(SessionNotification, Client) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = ()> + Send + 'static,
     {
-        let handle = Arc::new(handle);
-        let handle: UpdateHandler = Box::new(move |notification, client| {
-            let handle = Arc::clone(&handle);
-            Box::pin(async move { handle(notification, client).await })
-        });
+        let handle: UpdateHandler =
+            Box::new(move |notification, client| Box::pin(handle(notification, client)));
         self.handlers.update = Some(handle);
         self
     }

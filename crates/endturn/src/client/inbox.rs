@@ -1,6 +1,9 @@
 //! What a session's handlers still have to see, in the order of the wire.
 
-use std::collections::{HashMap, VecDeque};
+use std::{
+    collections::{HashMap, VecDeque},
+    panic::{AssertUnwindSafe, catch_unwind},
+};
 
 use tokio::sync::oneshot;
 
@@ -209,10 +212,16 @@ impl Handled<'_> {
     }
 }
 
+/// Runs the update handler; a panic in it, also before there is a future, costs one update.
 async fn handle(connection: &Connection<ClientSide>, update: SessionNotification, client: Client) {
-    if let Some(handler) = &connection.side().handlers.update
-        && catch_panic(handler(update, client)).await.is_err()
-    {
+    let Some(handler) = &connection.side().handlers.update else {
+        return;
+    };
+    let handled = match catch_unwind(AssertUnwindSafe(|| handler(update, client))) {
+        Ok(future) => catch_panic(future).await,
+        Err(panic) => Err(panic),
+    };
+    if handled.is_err() {
         tracing::error!("the update handler panicked");
     }
 }

@@ -10,6 +10,7 @@
 //! So an update handler sees one update after the other, a question comes up only after the updates that lead to it were handled, and a prompt returns when all of its turn's updates were.
 
 mod builder;
+mod chunk;
 mod inbox;
 mod prompt;
 mod prompts;

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{
-    Client, Handle,
+    Client, Handle, chunk,
     inbox::{self, Inboxes, Item},
     prompts::{self, Limit, Prompts, Verdict},
 };
@@ -124,6 +124,17 @@ impl Side for ClientSide {
     type State = Tables;
     type Work = Work;
     type Timer = (i64, Limit);
+
+    fn shortcut(connection: &Connection<Self>, line: &[u8]) -> bool {
+        if connection.side().handlers.update.is_none() {
+            return false;
+        }
+        let Some(notification) = chunk::read(line) else {
+            return false;
+        };
+        deliver(connection, notification, line.len());
+        true
+    }
 
     fn request(connection: &Connection<Self>, id: Id, method: &str, params: Option<&RawValue>) {
         if let Err(error) = request(connection, &id, method, params) {
@@ -255,6 +266,11 @@ fn update(connection: &Connection<ClientSide>, params: Option<&RawValue>) {
         }
     };
     let size = params.map_or(0, |params| params.get().len());
+    deliver(connection, notification, size);
+}
+
+/// Puts an update of so many bytes where it belongs.
+fn deliver(connection: &Connection<ClientSide>, notification: SessionNotification, size: usize) {
     let discarded = inbox::apply(connection, |state, _| {
         let session = notification.session_id.clone();
         let verdict = state.side.prompts.verdict(&session, Input::Update);

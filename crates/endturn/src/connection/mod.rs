@@ -58,6 +58,11 @@ pub(crate) trait Side: Sized + Send + Sync + 'static {
     /// What a timer is for.
     type Timer: Copy + Ord + Send;
 
+    /// Takes a line that this side knows without classifying it; `false` for any other.
+    fn shortcut(_connection: &Connection<Self>, _line: &[u8]) -> bool {
+        false
+    }
+
     /// A request came in.
     fn request(connection: &Connection<Self>, id: Id, method: &str, params: Option<&RawValue>);
 

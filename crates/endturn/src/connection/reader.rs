@@ -55,6 +55,9 @@ fn receive<S: Side>(connection: &Connection<S>, frame: Frame<'_>) {
         }
     };
     tracing::trace!(line = %String::from_utf8_lossy(line), "received");
+    if S::shortcut(connection, line) {
+        return;
+    }
     match wire::classify(line) {
         Ok(Message::Request { id, method, params }) => {
             S::request(connection, id, &method, params);
