@@ -1,6 +1,11 @@
 //! The turns of a connection: drives the machines of the core.
 
-use std::{collections::HashMap, time::Duration};
+use std::{
+    collections::hash_map::Entry,
+    pin::Pin,
+    task::{Context, Poll, ready},
+    time::Duration,
+};
 
 use endturn_core::{
     request::incoming,
@@ -15,7 +20,7 @@ use super::{
     side::{AgentSide, Work},
 };
 use crate::{
-    connection::{After, BoxFuture, Connection, Incoming, Key, Started, State, catch_panic},
+    connection::{After, BoxFuture, Connection, Incoming, Key, Map, Started, State, poll_catching},
     error::HandlerResult,
     schema::v1::{self, PromptResponse, SessionId, StopReason},
 };
@@ -23,7 +28,7 @@ use crate::{
 /// The sessions that are doing something; one that is free needs no entry.
 #[derive(Default)]
 pub(super) struct Sessions {
-    busy: HashMap<SessionId, Slot>,
+    busy: Map<SessionId, Slot>,
 }
 
 pub(super) struct Slot {
@@ -51,7 +56,7 @@ pub(super) enum Limit {
 }
 
 /// What a handler left behind, if it came to its end: the answer, had nobody cancelled.
-type Outcome = Option<Result<PromptResponse, v1::Error>>;
+type Outcome = Option<Result<PromptResponse, Box<v1::Error>>>;
 
 /// Registers a turn, or answers the prompt if its session has one.
 pub(super) fn start(
@@ -141,25 +146,32 @@ impl Run {
     pub(super) fn key(&self) -> Key {
         self.guard.started.key
     }
+}
 
-    pub(super) async fn finish(self) {
-        let Self { mut guard, handler } = self;
-        match catch_panic(handler).await {
+/// A future by hand, because there is one for every turn that waits, and an `async` block keeps room for all that it ever holds.
+impl Future for Run {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let Self { guard, handler } = &mut *self;
+        let result = ready!(poll_catching(handler, context));
+        guard.finish = match result {
             Ok(Ok(response)) => {
-                guard.finish = Finish::Returned;
                 guard.outcome = Some(Ok(response));
+                Finish::Returned
             }
             Ok(Err(error)) => {
-                guard.finish = Finish::Failed;
                 let cancelled = guard.started.scope.is_cancelled();
                 let error = error.into_protocol("session/prompt", cancelled);
-                guard.outcome = Some(Err(error));
+                guard.outcome = Some(Err(Box::new(error)));
+                Finish::Failed
             }
             Err(_) => {
-                guard.finish = Finish::Panicked;
                 tracing::error!("the prompt handler panicked");
+                Finish::Panicked
             }
-        }
+        };
+        Poll::Ready(())
     }
 }
 
@@ -339,22 +351,21 @@ fn end(
     // Nobody is left to use what these calls bring.
     state.give_up_nested(&incoming.calls, incoming.scope.is_cancelled());
     if let Some(answer) = answer(side, ending, outcome) {
-        state.outbox.answer(&incoming.id, answer.as_ref());
+        state
+            .outbox
+            .answer(&incoming.id, answer.as_ref().map_err(|error| &**error));
     }
     Some(incoming)
 }
 
 /// How an ending looks on the wire; `None` if nobody is there to read it.
-fn answer(
-    side: &AgentSide,
-    ending: Ending,
-    outcome: Outcome,
-) -> Option<Result<PromptResponse, v1::Error>> {
+fn answer(side: &AgentSide, ending: Ending, outcome: Outcome) -> Outcome {
+    let error = |error| Some(Err(Box::new(error)));
     match ending {
         Ending::Completed | Ending::Failed => {
-            outcome.or_else(|| Some(Err(v1::Error::internal_error())))
+            outcome.or_else(|| error(v1::Error::internal_error()))
         }
-        Ending::Panicked | Ending::Vanished => Some(Err(v1::Error::internal_error())),
+        Ending::Panicked | Ending::Vanished => error(v1::Error::internal_error()),
         Ending::Cancelled => Some(Ok(match outcome {
             Some(Ok(mut response)) => {
                 response.stop_reason = StopReason::Cancelled;
@@ -362,8 +373,8 @@ fn answer(
             }
             Some(Err(_)) | None => PromptResponse::new(StopReason::Cancelled),
         })),
-        Ending::RequestCancelled => Some(Err(v1::Error::request_cancelled())),
-        Ending::DurationExceeded => Some(Err(duration_exceeded(side.handlers.max_prompt_duration))),
+        Ending::RequestCancelled => error(v1::Error::request_cancelled()),
+        Ending::DurationExceeded => error(duration_exceeded(side.handlers.max_prompt_duration)),
         Ending::Lost => None,
     }
 }
@@ -402,9 +413,13 @@ impl Sessions {
 
     /// A session's turn is over.
     fn free(&mut self, session: &SessionId) {
-        let slot = self.slot(session);
-        slot.turn = None;
-        let next = close::turn_over(slot);
-        self.set(session, next);
+        let Entry::Occupied(mut slot) = self.busy.entry(session.clone()) else {
+            return;
+        };
+        slot.get_mut().turn = None;
+        slot.get_mut().session = close::turn_over(slot.get_mut());
+        if slot.get().session == Session::Free {
+            slot.remove();
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! What a session's handlers still have to see, in the order of the wire.
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::VecDeque,
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use super::{Client, prompts::PromptReply, side::ClientSide};
 use crate::{
     blocking,
-    connection::{After, BoxFuture, Connection, Key, State, catch_panic},
+    connection::{After, BoxFuture, Connection, Key, Map, State, catch_panic},
     schema::v1::{SessionId, SessionNotification},
 };
 
@@ -26,7 +26,7 @@ tokio::task_local! {
 #[derive(Default)]
 pub(super) struct Inboxes {
     /// A session stands here while a task works on its inbox.
-    busy: HashMap<SessionId, VecDeque<Item>>,
+    busy: Map<SessionId, VecDeque<Item>>,
     /// Sessions whose task has not been started.
     waiting: Vec<SessionId>,
     /// The size of all updates that were not handled.

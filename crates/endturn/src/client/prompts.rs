@@ -10,10 +10,7 @@
 //! - The new prompt is answered with a response: the agent has moved on, so all of it was the new turn's. An error `-32600` says the opposite.
 //! - Neither comes for a while: the agent does not answer what it was told to stop, as many do not, and all of it is taken for the new turn's.
 
-use std::{
-    collections::{HashMap, VecDeque},
-    time::Duration,
-};
+use std::{collections::VecDeque, time::Duration};
 
 use endturn_core::turn::client::{self, GiveUp, Input, Output, Settlement, Turn};
 use tokio::{sync::oneshot, time::Instant};
@@ -23,7 +20,7 @@ use super::{
     side::{ClientSide, Handlers, settle_questions},
 };
 use crate::{
-    connection::{After, Connection, Reply, State, cancel_call},
+    connection::{After, Connection, Map, Reply, State, cancel_call},
     error::{Error, Lost},
     schema::v1::{AGENT_METHOD_NAMES, CancelNotification, ErrorCode, SessionId},
 };
@@ -32,8 +29,8 @@ use crate::{
 #[derive(Default)]
 pub(super) struct Prompts {
     /// Which session a prompt belongs to.
-    by_id: HashMap<i64, SessionId>,
-    sessions: HashMap<SessionId, Session>,
+    by_id: Map<i64, SessionId>,
+    sessions: Map<SessionId, Session>,
     /// Prompts that were given up, oldest first; those that were answered since may still stand here.
     given_up: VecDeque<i64>,
 }

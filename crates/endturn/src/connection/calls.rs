@@ -1,13 +1,13 @@
 //! Requests to the peer.
 
-use std::{borrow::Cow, collections::HashMap, sync::Arc, time::Duration};
+use std::{borrow::Cow, sync::Arc, time::Duration};
 
 use endturn_core::request::outgoing::{self, Input, Output};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use tokio::{sync::oneshot, time::timeout};
 
-use super::{Connection, Key, Outbox, Scope, Side, State};
+use super::{Connection, Key, Map, Outbox, Scope, Side, State};
 use crate::{
     CancellationSignal,
     error::{Error, Lost},
@@ -20,7 +20,7 @@ use crate::{
 /// Its id is never used again, so a late answer finds nothing, and giving up costs no memory.
 #[derive(Default)]
 pub(crate) struct Calls {
-    open: HashMap<i64, Call>,
+    open: Map<i64, Call>,
     next_id: i64,
 }
 

@@ -2,7 +2,10 @@
 
 use std::{io, pin::pin, sync::Arc, time::Duration};
 
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::{
+    task::JoinHandle,
+    time::{Instant, sleep_until, timeout},
+};
 use tracing::Instrument as _;
 
 use super::{Connection, Side, reader::read_all, writer::write_all};
@@ -19,13 +22,19 @@ const FLUSH_LIMIT: Duration = Duration::from_secs(2);
 /// Runs a connection until it ends: by the peer (`Ok`), from this side (`Ok`), or by a fault (`Err`).
 ///
 /// Dropping the future ends the connection at once.
-pub(crate) fn drive<S: Side>(
+pub(crate) async fn drive<S: Side>(
     connection: Connection<S>,
     transport: Transport,
-) -> impl Future<Output = Result<(), Error>> + Send {
+) -> Result<(), Error> {
     // What handlers log stands inside of it, since their tasks are started from here.
     let span = tracing::debug_span!("connection", side = S::NAME);
-    run(connection, transport).instrument(span)
+    let running = run(connection, transport);
+    // Entering a span that nobody looks at would still be work for every message.
+    if span.is_disabled() {
+        running.await
+    } else {
+        running.instrument(span).await
+    }
 }
 
 async fn run<S: Side>(connection: Connection<S>, transport: Transport) -> Result<(), Error> {
@@ -37,6 +46,8 @@ async fn run<S: Side>(connection: Connection<S>, transport: Transport) -> Result
         }
     }
     let _guard = FinishOnDrop(connection.clone());
+    // On a task of its own, because this one is woken by every message and has to look at all that it waits for.
+    let mut clock = AbortOnDrop(tokio::spawn(run_timers(connection.clone())));
 
     let (reader, writer) = transport.into_parts();
     let mut writing = pin!(write_all(&connection, writer));
@@ -49,8 +60,7 @@ async fn run<S: Side>(connection: Connection<S>, transport: Transport) -> Result
             written = true;
             end.map(|()| Lost::Closed)
         }
-        () = run_timers(&connection) => Ok(Lost::Closed),
-        () = connection.0.closing.notified() => Ok(Lost::Closed),
+        _ = &mut clock.0 => Ok(Lost::Closed),
     };
     let (reason, result) = match end {
         Ok(reason) => (reason, Ok(())),
@@ -76,21 +86,34 @@ fn is_hang_up(error: &io::Error) -> bool {
     )
 }
 
-/// Carries out what is due, for ever.
-async fn run_timers<S: Side>(connection: &Connection<S>) {
+/// A task that ends with whoever waits for it.
+struct AbortOnDrop(JoinHandle<()>);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// Carries out what is due, until somebody on this side wants the connection to end.
+async fn run_timers<S: Side>(connection: Connection<S>) {
+    let mut closing = pin!(connection.0.closing.notified());
     loop {
         let now = Instant::now();
         while let Some(timer) = connection.apply(|state, _| state.timers.pop(now)) {
-            S::expired(connection, timer);
+            S::expired(&connection, timer);
         }
         let next = connection.apply(|state, _| state.timers.arm());
-        let rearmed = connection.0.rearmed.notified();
-        match next {
-            None => rearmed.await,
-            Some(at) => tokio::select! {
-                () = sleep_until(at) => {}
-                () = rearmed => {}
-            },
+        let due = async {
+            match next {
+                None => std::future::pending().await,
+                Some(at) => sleep_until(at).await,
+            }
+        };
+        tokio::select! {
+            () = &mut closing => return,
+            () = connection.0.rearmed.notified() => {}
+            () = due => {}
         }
     }
 }

@@ -5,7 +5,7 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     pin::Pin,
     sync::Arc,
-    task::Poll,
+    task::{Context, Poll},
 };
 
 use serde::{Serialize, de::DeserializeOwned};
@@ -59,14 +59,21 @@ pub(crate) fn decode<P: DeserializeOwned>(params: Option<&RawValue>) -> Result<P
     })
 }
 
+/// What a handler panicked with.
+pub(crate) type Panic = Box<dyn Any + Send>;
+
 /// Runs a handler to its end; a panic in it is its end too.
-pub(crate) async fn catch_panic<T>(mut handler: BoxFuture<T>) -> Result<T, Box<dyn Any + Send>> {
-    std::future::poll_fn(|context| {
-        match catch_unwind(AssertUnwindSafe(|| handler.as_mut().poll(context))) {
-            Ok(Poll::Pending) => Poll::Pending,
-            Ok(Poll::Ready(output)) => Poll::Ready(Ok(output)),
-            Err(panic) => Poll::Ready(Err(panic)),
-        }
-    })
-    .await
+pub(crate) async fn catch_panic<T>(mut handler: BoxFuture<T>) -> Result<T, Panic> {
+    std::future::poll_fn(|context| poll_catching(&mut handler, context)).await
+}
+
+/// Polls a handler; after a panic it must not be polled again.
+pub(crate) fn poll_catching<T>(
+    handler: &mut BoxFuture<T>,
+    context: &mut Context<'_>,
+) -> Poll<Result<T, Panic>> {
+    match catch_unwind(AssertUnwindSafe(|| handler.as_mut().poll(context))) {
+        Ok(polled) => polled.map(Ok),
+        Err(panic) => Poll::Ready(Err(panic)),
+    }
 }

@@ -24,7 +24,10 @@ mod scope;
 mod timers;
 mod writer;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use endturn_core::wire::Id;
 use serde_json::value::RawValue;
@@ -32,7 +35,7 @@ use tokio::sync::Notify;
 
 pub(crate) use calls::{CallOptions, Calls, Parent, Reply, cancel_call};
 pub(crate) use driver::drive;
-pub(crate) use handlers::{BoxFuture, Handler, catch_panic, decode, handler};
+pub(crate) use handlers::{BoxFuture, Handler, catch_panic, decode, handler, poll_catching};
 pub(crate) use outbox::Outbox;
 pub(crate) use reader::{answer_error, invalid_request};
 pub(crate) use requests::{Incoming, Key, Requests, Started};
@@ -43,6 +46,11 @@ use crate::{
     error::{Error, Lost},
     schema::v1,
 };
+
+/// A table by something that the peer chooses.
+///
+/// Its hash is quick and not made to resist a peer that looks for collisions: each connection has its own tables, so such a peer would slow down itself.
+pub(crate) type Map<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 
 /// What one side, agent or client, adds to a connection.
 ///

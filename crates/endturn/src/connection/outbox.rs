@@ -46,7 +46,7 @@ impl Outbox {
     ) -> serde_json::Result<()> {
         self.message(|out| {
             out.extend_from_slice(br#"{"jsonrpc":"2.0","method":"#);
-            serde_json::to_writer(&mut *out, method)?;
+            write_name(out, method)?;
             out.extend_from_slice(br#","params":"#);
             serde_json::to_writer(&mut *out, params)
         })
@@ -63,7 +63,7 @@ impl Outbox {
             out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
             serde_json::to_writer(&mut *out, &id)?;
             out.extend_from_slice(br#","method":"#);
-            serde_json::to_writer(&mut *out, method)?;
+            write_name(out, method)?;
             out.extend_from_slice(br#","params":"#);
             out.extend_from_slice(params);
             Ok(())
@@ -156,6 +156,18 @@ impl Outbox {
     pub(crate) fn is_closed(&self) -> bool {
         self.closed
     }
+}
+
+/// Writes a method's name as a JSON string; the protocol's own have nothing to escape.
+fn write_name(out: &mut Vec<u8>, name: &str) -> serde_json::Result<()> {
+    let plain = |byte: u8| matches!(byte, b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'/' | b'$' | b'.' | b'-');
+    if !name.bytes().all(plain) {
+        return serde_json::to_writer(out, name);
+    }
+    out.push(b'"');
+    out.extend_from_slice(name.as_bytes());
+    out.push(b'"');
+    Ok(())
 }
 
 #[cfg(test)]

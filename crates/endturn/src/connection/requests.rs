@@ -1,10 +1,6 @@
 //! Incoming requests that have not been answered.
 
-use std::{
-    collections::{HashMap, hash_map},
-    mem,
-    sync::Arc,
-};
+use std::{collections::hash_map, mem, sync::Arc};
 
 use endturn_core::{request::incoming, turn::agent::CancelCause, wire::Id};
 use serde::Serialize;
@@ -13,7 +9,7 @@ use slab::Slab;
 use tokio::task::AbortHandle;
 
 use super::{
-    After, BoxFuture, Callback, Connection, Scope, Side, State, catch_panic, invalid_request,
+    After, BoxFuture, Callback, Connection, Map, Scope, Side, State, catch_panic, invalid_request,
 };
 use crate::{error::HandlerResult, schema::v1};
 
@@ -22,7 +18,7 @@ use crate::{error::HandlerResult, schema::v1};
 /// Answering a request removes it, so a second answer has nothing to answer.
 pub(crate) struct Requests<S: Side> {
     open: Slab<Incoming<S>>,
-    by_id: HashMap<Id, usize>,
+    by_id: Map<Id, usize>,
     next_serial: u64,
 }
 
@@ -110,7 +106,7 @@ impl<S: Side> Requests<S> {
 
     /// Takes out all of them.
     pub(crate) fn drain(&mut self) -> Vec<Incoming<S>> {
-        self.by_id = HashMap::new();
+        self.by_id = Map::default();
         mem::take(&mut self.open)
             .into_iter()
             .map(|(_, incoming)| incoming)
@@ -129,7 +125,7 @@ impl<S: Side> Default for Requests<S> {
     fn default() -> Self {
         Self {
             open: Slab::new(),
-            by_id: HashMap::new(),
+            by_id: Map::default(),
             next_serial: 0,
         }
     }
