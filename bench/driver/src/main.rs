@@ -12,6 +12,7 @@
 
 mod agents;
 mod arguments;
+mod awake;
 mod child;
 mod jobs;
 mod machine;
@@ -27,7 +28,9 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let done = arguments::read().and_then(|plan| {
+        let awake = awake::Awake::keep();
         let results = measure::all(&plan)?;
+        drop(awake);
         report::show(&plan, &results)
     });
     match done {

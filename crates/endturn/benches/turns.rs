@@ -15,6 +15,10 @@ use tokio::{
     runtime::Runtime,
 };
 
+/// Shows what each step allocates.
+#[global_allocator]
+static ALLOC: divan::AllocProfiler = divan::AllocProfiler::system();
+
 const UPDATES: usize = 1000;
 
 fn main() {
