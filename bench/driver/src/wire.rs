@@ -21,7 +21,7 @@ pub(crate) fn prompt(id: usize, session: &str, script: &str) -> String {
 /// A prompt that ends at once and has a file attached.
 pub(crate) fn prompt_with_file(id: usize, session: &str, file: &str) -> String {
     format!(
-        r#"{{"jsonrpc":"2.0","id":{id},"method":"session/prompt","params":{{"sessionId":"{session}","prompt":[{{"type":"text","text":"end end_turn"}},{{"type":"resource","resource":{{"uri":"file:///work/main.rs","text":"{file}"}}}}]}}}}"#
+        r#"{{"jsonrpc":"2.0","id":{id},"method":"session/prompt","params":{{"sessionId":"{session}","prompt":[{{"type":"text","text":"end end_turn"}},{{"type":"resource","resource":{{"uri":"file:///project/main.rs","text":"{file}"}}}}]}}}}"#
     ) + "\n"
 }
 
