@@ -2,7 +2,7 @@
 //!
 //! A connection has one lock.
 //! It guards the incoming requests, the outgoing calls, the timers, the tables of the side that uses it, and the bytes on their way out, so that *checking* whether a message may be sent and *giving it its place on the wire* is one step.
-//! Everything that could call back into a program (callbacks, wake-ups, dropped handlers) is put into an [`After`] and runs when the lock is free.
+//! Everything that could call back into a program (callbacks, dropped handlers, events) is put into an [`After`] and runs when the lock is free.
 //!
 //! ```text
 //!                 ┌────────────────────── State, one lock ─────────────────────┐
