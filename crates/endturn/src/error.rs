@@ -2,7 +2,13 @@
 
 use std::{borrow::Cow, error::Error as StdError, fmt, io, sync::Arc, time::Duration};
 
-use crate::schema::v1::{self, SessionId};
+use crate::{
+    capabilities::PROTOCOL_VERSION,
+    schema::{
+        ProtocolVersion,
+        v1::{self, SessionId},
+    },
+};
 
 /// Why a call did not give what was asked for.
 ///
@@ -33,6 +39,12 @@ pub enum ErrorKind {
     InvalidInput,
     /// The session already has a turn, and nothing was sent.
     Busy,
+    /// The peer does not offer what was asked for, and nothing was sent.
+    MissingCapability,
+    /// `initialize` has not been answered, and nothing was sent.
+    NotInitialized,
+    /// The agent speaks another version of the protocol only, and the connection was closed.
+    UnsupportedVersion,
     /// The turn, or other request, was cancelled and is over, so nothing more can be done through its context.
     Cancelled,
     /// The turn, or other request, has been answered, so nothing more can be done through its context.
@@ -69,13 +81,21 @@ enum Inner {
         method: Cow<'static, str>,
         source: serde_json::Error,
     },
-    #[error("the parameters of {method} cannot be written as JSON")]
+    #[error("the parameters of {method} cannot be sent: {reason}")]
     InvalidInput {
         method: Cow<'static, str>,
-        source: serde_json::Error,
+        reason: Cow<'static, str>,
     },
     #[error("session {session} already has a turn")]
     Busy { session: SessionId },
+    #[error("the peer does not offer `{capability}`")]
+    MissingCapability { capability: Cow<'static, str> },
+    #[error("initialize has not been answered")]
+    NotInitialized,
+    #[error(
+        "the agent speaks version {0} of the protocol, and this library only version {PROTOCOL_VERSION}"
+    )]
+    UnsupportedVersion(ProtocolVersion),
     #[error("cancelled")]
     Cancelled,
     #[error("the turn or request it belongs to has been answered")]
@@ -89,6 +109,11 @@ enum Inner {
     CancelTimedOut { limit: Duration },
     #[error("connection lost: {0}")]
     ConnectionLost(Lost),
+    #[error("connection lost before {method} was answered: {lost}")]
+    LostCall {
+        method: Cow<'static, str>,
+        lost: Lost,
+    },
 }
 
 /// How a connection came to its end.
@@ -111,11 +136,14 @@ impl Error {
             Inner::InvalidAnswer { .. } => ErrorKind::InvalidAnswer,
             Inner::InvalidInput { .. } => ErrorKind::InvalidInput,
             Inner::Busy { .. } => ErrorKind::Busy,
+            Inner::MissingCapability { .. } => ErrorKind::MissingCapability,
+            Inner::NotInitialized => ErrorKind::NotInitialized,
+            Inner::UnsupportedVersion(_) => ErrorKind::UnsupportedVersion,
             Inner::Cancelled => ErrorKind::Cancelled,
             Inner::TurnEnded => ErrorKind::TurnEnded,
             Inner::Timeout { .. } => ErrorKind::Timeout,
             Inner::CancelTimedOut { .. } => ErrorKind::CancelTimedOut,
-            Inner::ConnectionLost(_) => ErrorKind::ConnectionLost,
+            Inner::ConnectionLost(_) | Inner::LostCall { .. } => ErrorKind::ConnectionLost,
         }
     }
 
@@ -123,9 +151,13 @@ impl Error {
     #[must_use]
     pub fn origin(&self) -> ErrorOrigin {
         match self.kind() {
-            ErrorKind::Protocol | ErrorKind::InvalidAnswer => ErrorOrigin::Peer,
+            ErrorKind::Protocol | ErrorKind::InvalidAnswer | ErrorKind::UnsupportedVersion => {
+                ErrorOrigin::Peer
+            }
             ErrorKind::InvalidInput
             | ErrorKind::Busy
+            | ErrorKind::MissingCapability
+            | ErrorKind::NotInitialized
             | ErrorKind::Cancelled
             | ErrorKind::TurnEnded
             | ErrorKind::Timeout
@@ -142,11 +174,15 @@ impl Error {
             Inner::InvalidAnswer { .. }
             | Inner::InvalidInput { .. }
             | Inner::Busy { .. }
+            | Inner::MissingCapability { .. }
+            | Inner::NotInitialized
+            | Inner::UnsupportedVersion(_)
             | Inner::Cancelled
             | Inner::TurnEnded
             | Inner::Timeout { .. }
             | Inner::CancelTimedOut { .. }
-            | Inner::ConnectionLost(_) => None,
+            | Inner::ConnectionLost(_)
+            | Inner::LostCall { .. } => None,
         }
     }
 
@@ -154,6 +190,34 @@ impl Error {
     #[must_use]
     pub fn code(&self) -> Option<i32> {
         self.protocol().map(|error| error.code.into())
+    }
+
+    /// The data of the error that the peer answered with, if there is some.
+    #[must_use]
+    pub fn data(&self) -> Option<&serde_json::Value> {
+        self.protocol()?.data.as_ref()
+    }
+
+    /// Whether the peer has to be [authenticated](crate::Client::authenticate) with first (`-32000`).
+    #[must_use]
+    pub fn is_auth_required(&self) -> bool {
+        self.code() == Some(v1::ErrorCode::AuthRequired.into())
+    }
+
+    /// Whether the peer does not offer what was asked for: found out here, or said by the peer (`-32601`).
+    #[must_use]
+    pub fn is_capability(&self) -> bool {
+        self.kind() == ErrorKind::MissingCapability
+            || self.code() == Some(v1::ErrorCode::MethodNotFound.into())
+    }
+
+    /// The capability that the peer would have to offer, as it is named on the wire.
+    #[must_use]
+    pub fn capability(&self) -> Option<&str> {
+        match &*self.0 {
+            Inner::MissingCapability { capability } => Some(capability),
+            _ => None,
+        }
     }
 
     /// Whether something was cancelled: a turn on this side, or a request by the peer (`-32800`).
@@ -181,6 +245,28 @@ impl Error {
         self.kind() == ErrorKind::ConnectionLost
     }
 
+    /// An error that says which capability the peer would have to offer.
+    ///
+    /// For [requests](crate::request::ToClient::check) of extensions.
+    pub fn missing_capability(capability: impl Into<Cow<'static, str>>) -> Self {
+        let capability = capability.into();
+        Self(Box::new(Inner::MissingCapability { capability }))
+    }
+
+    pub(crate) fn not_initialized() -> Self {
+        Self(Box::new(Inner::NotInitialized))
+    }
+
+    pub(crate) fn unsupported_version(version: ProtocolVersion) -> Self {
+        Self(Box::new(Inner::UnsupportedVersion(version)))
+    }
+
+    /// The connection is gone, and with it the answer to `method`.
+    pub(crate) fn lost_call(method: impl Into<Cow<'static, str>>, lost: Lost) -> Self {
+        let method = method.into();
+        Self(Box::new(Inner::LostCall { method, lost }))
+    }
+
     pub(crate) fn answered(method: impl Into<Cow<'static, str>>, error: v1::Error) -> Self {
         let method = method.into();
         Self(Box::new(Inner::Protocol { method, error }))
@@ -196,10 +282,18 @@ impl Error {
 
     pub(crate) fn invalid_input(
         method: impl Into<Cow<'static, str>>,
-        source: serde_json::Error,
+        reason: impl Into<Cow<'static, str>>,
     ) -> Self {
-        let method = method.into();
-        Self(Box::new(Inner::InvalidInput { method, source }))
+        let (method, reason) = (method.into(), reason.into());
+        Self(Box::new(Inner::InvalidInput { method, reason }))
+    }
+
+    /// Parameters that cannot be written as JSON.
+    pub(crate) fn unwritable(
+        method: impl Into<Cow<'static, str>>,
+        source: &serde_json::Error,
+    ) -> Self {
+        Self::invalid_input(method, source.to_string())
     }
 
     pub(crate) fn busy(session: SessionId) -> Self {

@@ -67,6 +67,7 @@
 pub mod agent;
 pub mod blocking;
 mod cancellation;
+pub mod capabilities;
 pub mod client;
 mod connection;
 mod error;

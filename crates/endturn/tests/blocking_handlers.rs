@@ -44,7 +44,7 @@ async fn a_blocking_handler_does_what_an_async_one_does_on_a_thread_with_its_ses
             Ok(ended())
         })
         .build();
-    let mut client = client_of(agent);
+    let mut client = client_of(agent).await;
     client
         .send(json!({"jsonrpc": "2.0", "id": 0, "method": "session/new",
             "params": {"cwd": "/", "mcpServers": []}}))
@@ -72,7 +72,7 @@ async fn sleep_wakes_up_when_the_turn_is_cancelled() {
             Err(error)?
         })
         .build();
-    let mut client = client_of(agent);
+    let mut client = client_of(agent).await;
     client.send(prompt(1, "a", "x")).await;
     client.receive().await;
     client.send(cancel("a")).await;
@@ -84,7 +84,7 @@ async fn panic_in_a_blocking_handler_is_one_turns_failure() {
     let agent = Agent::builder()
         .on_prompt_blocking(|_, _| panic!("as the test wants it"))
         .build();
-    let mut client = client_of(agent);
+    let mut client = client_of(agent).await;
     for id in 1..3 {
         client.send(prompt(id, "a", "x")).await;
         assert_eq!(client.receive().await["error"]["code"], -32603);
@@ -110,7 +110,7 @@ async fn an_abandoned_handlers_calls_fail_at_once_and_its_updates_do_nothing() {
         })
         .on_close_session(|_, _| async { Ok(CloseSessionResponse::new()) })
         .build();
-    let mut client = client_of(agent).limit(Duration::from_secs(1000));
+    let mut client = client_of(agent).await.limit(Duration::from_secs(1000));
     client.send_all([prompt(1, "a", "x"), cancel("a")]).await;
     // The thread is blocked outside of this library, so nothing but the grace period can end the turn.
     assert_eq!(client.receive().await, stopped(1, "cancelled"));
@@ -132,7 +132,7 @@ async fn a_call_that_is_waiting_when_its_turn_is_ended_fails_at_once() {
             Ok(ended())
         })
         .build();
-    let mut client = client_of(agent);
+    let mut client = client_of(agent).await;
     client.send(prompt(1, "a", "x")).await;
     let asked = client.receive().await["id"].clone();
     client.send(cancel_request(1)).await;
@@ -162,7 +162,7 @@ async fn a_thousand_abandoned_handlers_do_not_take_the_place_of_new_ones() {
             })
             .build()
     };
-    let mut client = client_of(agent);
+    let mut client = client_of(agent).await;
     for id in 0..ABANDONED {
         client.send(prompt(id, &id.to_string(), "x")).await;
     }

@@ -64,7 +64,7 @@ async fn close_cancels_the_turn_then_runs_the_handler_then_answers() {
             })
             .build()
     };
-    let mut client = client_of(agent);
+    let mut client = client_of(agent).await;
     client.send_all([prompt(1, "a", "x"), close(2, "a")]).await;
     assert_eq!(client.receive().await, message("a", "bye"));
     assert_eq!(client.receive().await, stopped(1, "cancelled"));
@@ -91,7 +91,7 @@ async fn a_prompt_while_closing_is_rejected_and_one_after_it_is_not() {
             }
         })
         .build();
-    let mut client = client_of(agent);
+    let mut client = client_of(agent).await;
     client
         .send_all([
             prompt(1, "a", "x"),
@@ -123,7 +123,7 @@ async fn grace_period_bounds_the_close_of_a_session_whose_handler_hangs() {
         .on_prompt(|_, _| std::future::pending())
         .on_close_session(|_, _| async { Ok(CloseSessionResponse::new()) })
         .build();
-    let mut client = client_of(agent).limit(Duration::from_secs(1000));
+    let mut client = client_of(agent).await.limit(Duration::from_secs(1000));
     let start = tokio::time::Instant::now();
     client.send_all([prompt(1, "a", "x"), close(2, "a")]).await;
     assert_eq!(client.receive().await, stopped(1, "cancelled"));
@@ -140,7 +140,7 @@ async fn a_close_that_is_given_up_leaves_the_session_usable() {
         })
         .on_close_session(|_, _| std::future::pending())
         .build();
-    let mut client = client_of(agent);
+    let mut client = client_of(agent).await;
     // Given up while the turn runs.
     client
         .send_all([prompt(1, "a", "x"), close(2, "a"), cancel_request(2)])
@@ -160,7 +160,7 @@ async fn a_close_that_is_given_up_leaves_the_session_usable() {
 
 #[tokio::test]
 async fn without_a_handler_nothing_is_closed() {
-    let mut client = client_of(polite().build());
+    let mut client = client_of(polite().build()).await;
     client.send_all([prompt(1, "a", "x"), close(2, "a")]).await;
     assert_eq!(client.receive().await["error"]["code"], -32601);
     assert!(client.barrier().await.is_empty());
@@ -179,7 +179,7 @@ async fn what_handlers_make_possible_is_offered() {
             json!({}),
         ),
     ] {
-        let mut client = client_of(agent);
+        let mut client = client_of(agent).await;
         client.send(&initialize).await;
         let answer = client.receive().await;
         let offers = &answer["result"]["agentCapabilities"]["sessionCapabilities"];

@@ -50,7 +50,7 @@ async fn asked(client: &mut RawPeer) -> Value {
 
 #[tokio::test]
 async fn a_request_gives_the_peers_answer() {
-    let mut client = client_of(reading().build());
+    let mut client = client_of(reading().build()).await;
     client.send(prompt(1, "a", "x")).await;
     let id = asked(&mut client).await;
     client.send(result(id, json!({"content": "text"}))).await;
@@ -116,7 +116,7 @@ async fn any_request_can_be_handled_by_its_type_at_both_ends() {
 
 #[tokio::test]
 async fn nested_requests_open_at_the_cancel_get_one_cancel_request_and_are_waited_for() {
-    let mut client = client_of(reading().build());
+    let mut client = client_of(reading().build()).await;
     client.send(prompt(1, "a", "x")).await;
     let id = asked(&mut client).await;
     client.send_all([cancel("a"), cancel("a")]).await;
@@ -139,7 +139,7 @@ async fn nested_new_requests_are_allowed_after_the_cancel() {
             Ok(ended())
         })
         .build();
-    let mut client = client_of(agent);
+    let mut client = client_of(agent).await;
     client.send_all([prompt(1, "a", "x"), cancel("a")]).await;
     let id = asked(&mut client).await;
     assert!(client.barrier().await.is_empty());
@@ -152,7 +152,7 @@ async fn nested_new_requests_are_allowed_after_the_cancel() {
 
 #[tokio::test]
 async fn nested_the_cascade_can_be_switched_off() {
-    let mut client = client_of(reading().cascade_cancel(false).build());
+    let mut client = client_of(reading().cascade_cancel(false).build()).await;
     client.send(prompt(1, "a", "x")).await;
     let id = asked(&mut client).await;
     client.send(cancel("a")).await;
@@ -186,7 +186,7 @@ async fn nested_requests_do_not_outlive_their_turn() {
             }
         })
         .build();
-    let mut client = client_of(agent);
+    let mut client = client_of(agent).await;
     client.send(prompt(1, "a", "x")).await;
     let mut ids = std::collections::HashMap::new();
     for _ in 0..2 {
@@ -224,7 +224,7 @@ async fn give_up_dropping_a_request_sends_one_cancel_request_and_a_late_answer_i
             Ok(ended())
         })
         .build();
-    let mut client = client_of(agent);
+    let mut client = client_of(agent).await;
     client.send(prompt(1, "a", "x")).await;
     let id = asked(&mut client).await;
     assert_eq!(client.receive().await, cancel_request(id.clone()));
@@ -248,7 +248,7 @@ async fn request_timeout_is_a_minute_and_does_not_apply_to_questions_for_a_perso
             Ok(ended())
         })
         .build();
-    let mut client = client_of(agent).limit(Duration::from_secs(10_000));
+    let mut client = client_of(agent).await.limit(Duration::from_secs(10_000));
     client.send(prompt(1, "a", "x")).await;
     let start = tokio::time::Instant::now();
     let id = asked(&mut client).await;

@@ -72,7 +72,7 @@ impl AgentService for More {
 
 #[tokio::test]
 async fn a_service_answers_as_a_builder_does() {
-    let mut client = client_of(Agent::from_service(Least).build());
+    let mut client = client_of(Agent::from_service(Least).build()).await;
     client.send(prompt(1, "a", "x")).await;
     assert_eq!(client.receive().await, message("a", "hello"));
     assert_eq!(client.receive().await, stopped(1, "end_turn"));
@@ -85,7 +85,7 @@ async fn what_a_service_does_not_have_is_not_offered_and_answered_as_unknown() {
     let close = json!({"jsonrpc": "2.0", "id": 1, "method": "session/close",
         "params": {"sessionId": "a"}});
 
-    let mut client = client_of(Agent::from_service(Least).build());
+    let mut client = client_of(Agent::from_service(Least).build()).await;
     client.send(&initialize).await;
     let answer = client.receive().await;
     assert_eq!(answer["result"]["protocolVersion"], 1);
@@ -94,7 +94,7 @@ async fn what_a_service_does_not_have_is_not_offered_and_answered_as_unknown() {
     client.send(&close).await;
     assert_eq!(client.receive().await["error"]["code"], -32601);
 
-    let mut client = client_of(Agent::from_service(More).build());
+    let mut client = client_of(Agent::from_service(More).build()).await;
     client.send(&initialize).await;
     let answer = client.receive().await;
     assert_eq!(answer["result"]["agentInfo"]["name"], "more");

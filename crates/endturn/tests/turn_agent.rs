@@ -59,7 +59,7 @@ async fn finish(how: &str) -> HandlerResult<PromptResponse> {
 
 #[tokio::test]
 async fn one_turn_a_second_prompt_is_rejected_and_the_first_goes_on() {
-    let mut client = client_of(waiting());
+    let mut client = client_of(waiting()).await;
     client.send(prompt(1, "a", "wait")).await;
     client.send(prompt(2, "a", "go")).await;
     let rejected = client.receive().await;
@@ -77,7 +77,7 @@ async fn one_turn_a_second_prompt_is_rejected_and_the_first_goes_on() {
 
 #[tokio::test]
 async fn wire_order_a_cancel_in_the_same_write_finds_its_prompt() {
-    let mut client = client_of(waiting());
+    let mut client = client_of(waiting()).await;
     client.send_all([prompt(1, "a", "wait"), cancel("a")]).await;
     assert_eq!(client.receive().await, stopped(1, "cancelled"));
     // Also when the handler would have ended at once, or the prompt comes right behind.
@@ -94,7 +94,7 @@ async fn wire_order_a_blocked_handler_does_not_block_the_reader() {
     let agent = Agent::builder()
         .on_prompt(|_, _| std::future::pending())
         .build();
-    let mut client = client_of(agent);
+    let mut client = client_of(agent).await;
     client.send(prompt(1, "a", "x")).await;
     client.send(cancel_request(1)).await;
     assert_eq!(client.receive().await["error"]["code"], -32800);
@@ -109,7 +109,7 @@ async fn cancelled_answer_whatever_the_handler_does() {
                 finish(&text(&request)).await
             })
             .build();
-        let mut client = client_of(agent);
+        let mut client = client_of(agent).await;
         client.send_all([prompt(1, "a", how), cancel("a")]).await;
         let expected = if how == "return" {
             result(
@@ -129,7 +129,7 @@ async fn a_failure_before_the_cancel_is_answered_as_any_other() {
     let agent = Agent::builder()
         .on_prompt(|request, _| async move { finish(&text(&request)).await })
         .build();
-    let mut client = client_of(agent);
+    let mut client = client_of(agent).await;
     client.send(prompt(1, "a", "fail")).await;
     assert_eq!(
         client.receive().await["error"],
@@ -156,7 +156,7 @@ async fn panic_only_the_turn_that_panicked_fails() {
             finish("panic").await
         })
         .build();
-    let mut client = client_of(agent);
+    let mut client = client_of(agent).await;
     client
         .send_all([prompt(1, "a", "wait"), prompt(2, "b", "x")])
         .await;
@@ -197,7 +197,7 @@ async fn cancel_signal_reaches_the_handler_in_every_way_and_stays() {
             }
         })
         .build();
-    let mut client = client_of(agent);
+    let mut client = client_of(agent).await;
     client.send(prompt(1, "a", "x")).await;
     assert_eq!(reports.recv().await, Some(None));
     client.send_all([cancel("a"), cancel("a")]).await;
@@ -219,7 +219,7 @@ async fn a_callback_of_a_turn_that_is_not_cancelled_is_dropped() {
             }
         })
         .build();
-    let mut client = client_of(agent);
+    let mut client = client_of(agent).await;
     client.send(prompt(1, "a", "x")).await;
     assert_eq!(client.receive().await, stopped(1, "end_turn"));
     was_dropped.await.unwrap_err();
@@ -238,7 +238,7 @@ async fn cancel_handler_is_told_of_every_cancel() {
             async {}
         })
         .build();
-    let mut client = client_of(agent);
+    let mut client = client_of(agent).await;
     client.send(cancel("never prompted")).await;
     assert_eq!(cancels.recv().await.unwrap(), "never prompted");
     client.send_all([prompt(1, "a", "x"), cancel("a")]).await;
@@ -250,7 +250,7 @@ async fn cancel_handler_is_told_of_every_cancel() {
 
 #[tokio::test]
 async fn idle_cancel_leaves_no_state() {
-    let mut client = client_of(waiting());
+    let mut client = client_of(waiting()).await;
     client.send(cancel("a")).await;
     client.send(prompt(1, "a", "go")).await;
     assert_eq!(client.receive().await, stopped(1, "end_turn"));
@@ -289,7 +289,7 @@ async fn grace_period_starts_with_the_cancel_and_ends_the_turn_without_its_handl
             }
         })
         .build();
-    let mut client = client_of(agent).limit(Duration::from_secs(1000));
+    let mut client = client_of(agent).await.limit(Duration::from_secs(1000));
     client.send(prompt(1, "a", "x")).await;
     assert!(client.barrier().await.is_empty());
     tokio::time::advance(Duration::from_secs(500)).await;
@@ -318,7 +318,7 @@ async fn grace_period_zero_is_off() {
             ended()
         })
         .build();
-    let mut client = client_of(agent).limit(Duration::from_secs(200_000));
+    let mut client = client_of(agent).await.limit(Duration::from_secs(200_000));
     let start = tokio::time::Instant::now();
     client.send_all([prompt(1, "a", "x"), cancel("a")]).await;
     assert_eq!(client.receive().await, stopped(1, "cancelled"));
@@ -331,7 +331,7 @@ async fn max_duration_is_answered_with_an_error_that_names_it() {
         .max_prompt_duration(Duration::from_secs(30 * 60))
         .on_prompt(|_, _| std::future::pending())
         .build();
-    let mut client = client_of(agent).limit(Duration::from_secs(10_000));
+    let mut client = client_of(agent).await.limit(Duration::from_secs(10_000));
     let start = tokio::time::Instant::now();
     client.send(prompt(1, "a", "x")).await;
     let answer = client.receive().await;
@@ -352,7 +352,7 @@ async fn max_duration_is_answered_with_an_error_that_names_it() {
 
 #[tokio::test]
 async fn request_cancel_ends_the_turn_at_once() {
-    let mut client = client_of(waiting());
+    let mut client = client_of(waiting()).await;
     client.send(prompt("1", "a", "wait")).await;
     // Another id, another type, no id at all: nothing happens.
     for other in [json!(1), json!("2"), json!(null), json!({}), json!(1.0)] {
@@ -379,7 +379,7 @@ async fn request_cancel_after_a_cancel_is_answered_cancelled() {
     let agent = Agent::builder()
         .on_prompt(|_, _| std::future::pending())
         .build();
-    let mut client = client_of(agent);
+    let mut client = client_of(agent).await;
     client
         .send_all([prompt(1, "a", "x"), cancel("a"), cancel_request(1)])
         .await;
@@ -413,7 +413,7 @@ async fn update_order_updates_stand_before_the_answer_and_none_after_it() {
             ended()
         })
         .build();
-    let mut client = client_of(agent);
+    let mut client = client_of(agent).await;
     client.send(prompt(1, "a", "x")).await;
     let mut messages = client.receive_until(1).await;
     assert_eq!(messages.pop(), Some(stopped(1, "end_turn")));
@@ -425,7 +425,7 @@ async fn update_order_updates_stand_before_the_answer_and_none_after_it() {
 
 #[tokio::test]
 async fn free_before_answer_a_prompt_on_the_heels_of_an_answer_is_accepted() {
-    let mut client = client_of(waiting());
+    let mut client = client_of(waiting()).await;
     for id in 0..1000 {
         client.send(prompt(id, "a", "go")).await;
         assert_eq!(client.receive().await, stopped(id, "end_turn"));
@@ -443,7 +443,7 @@ async fn always_answered_also_when_the_handler_vanishes() {
             },
         )
         .build();
-    let mut client = client_of(agent);
+    let mut client = client_of(agent).await;
     client.send(prompt(1, "a", "panic early")).await;
     assert_eq!(client.receive().await["error"]["code"], -32603);
 }

@@ -70,7 +70,7 @@ async fn signal_sends_one_cancel_and_the_prompt_gives_the_agents_answer() {
     let (client, mut agent) = connect(Client::builder().on_update(move |notification, _| {
         updates.send(notification.update).unwrap();
         async {}
-    }));
+    })).await;
     let stop = CancellationSignal::new();
     let (answer, id) = prompted(&client, &mut agent, "a", Some(&stop)).await;
     std::thread::spawn({
@@ -109,7 +109,7 @@ async fn signal_sends_one_cancel_and_the_prompt_gives_the_agents_answer() {
 
 #[tokio::test]
 async fn one_cancel_a_signal_cancelled_before_the_call_follows_the_prompt() {
-    let (client, mut agent) = connect(Client::builder());
+    let (client, mut agent) = connect(Client::builder()).await;
     let stop = CancellationSignal::new();
     stop.cancel();
     let (answer, id) = prompted(&client, &mut agent, "a", Some(&stop)).await;
@@ -153,7 +153,7 @@ async fn one_cancel_a_prompt_that_waits_for_room_is_cancelled_behind_itself() {
 
 #[tokio::test]
 async fn a_second_prompt_on_a_busy_session_sends_nothing() {
-    let (client, mut agent) = connect(Client::builder());
+    let (client, mut agent) = connect(Client::builder()).await;
     let (answer, id) = prompted(&client, &mut agent, "a", None).await;
     let error = client.prompt(request("a", "y"), None).await.unwrap_err();
     assert!(error.is_busy());
@@ -175,7 +175,7 @@ async fn permissions_open_at_the_cancel_and_later_ones_are_answered_cancelled() 
             let _held = held;
             std::future::pending().await
         }
-    }));
+    })).await;
     let stop = CancellationSignal::new();
     let (answer, id) = prompted(&client, &mut agent, "a", Some(&stop)).await;
     let (other, other_id) = prompted(&client, &mut agent, "b", None).await;
@@ -217,7 +217,7 @@ async fn permissions_elicitations_are_settled_likewise() {
     let (client, mut agent) = connect(Client::builder().on_elicitation(move |_, _| {
         asked.send(()).unwrap();
         std::future::pending()
-    }));
+    })).await;
     let elicitation = |id: i64| {
         json!({"jsonrpc": "2.0", "id": id, "method": "elicitation/create", "params": {
             "sessionId": "a", "mode": "form", "message": "Your name?",
@@ -250,7 +250,7 @@ async fn a_permission_is_answered_with_the_users_choice() {
         Ok(RequestPermissionResponse::new(
             RequestPermissionOutcome::Selected(choice),
         ))
-    }));
+    })).await;
     let (answer, id) = prompted(&client, &mut agent, "a", None).await;
     agent.send(permission(1, "a")).await;
     assert_eq!(
@@ -277,7 +277,7 @@ async fn answer_last_the_prompt_waits_for_the_update_handler() {
                 handled.fetch_add(1, Ordering::Relaxed);
             }
         })
-    });
+    }).await;
     let (mut answer, id) = prompted(&client, &mut agent, "a", None).await;
     for _ in 0..3 {
         agent.send(message("a", "x")).await;
@@ -319,7 +319,7 @@ async fn answer_last_a_handler_that_makes_a_request_does_not_deadlock() {
                 .await
                 .unwrap();
         }
-    }));
+    })).await;
     let (answer, id) = prompted(&client, &mut agent, "a", None).await;
     agent.send(message("a", "x")).await;
     let new = agent.receive().await;
@@ -354,7 +354,7 @@ async fn answer_last_a_slow_handler_holds_the_reader_back_but_never_from_its_own
                 handled.fetch_add(1, Ordering::Relaxed);
             }
         })
-    });
+    }).await;
     let (answer, id) = prompted(&client, &mut agent, "a", None).await;
     let big = "x".repeat(100_000);
     // Ten times what may wait for the handler.
@@ -394,7 +394,7 @@ async fn a_panicking_update_handler_loses_one_update() {
         assert!(text.text != "panic", "as the test wants it");
         updates.send(text.text).unwrap();
         async {}
-    }));
+    })).await;
     let (answer, id) = prompted(&client, &mut agent, "a", None).await;
     for text in ["1", "panic", "2"] {
         agent.send(message("a", text)).await;
@@ -417,7 +417,7 @@ async fn drop_sends_one_cancel_request_and_the_rest_of_the_turn_is_discarded() {
                 .push(format!("{:?}", notification.update));
             async {}
         })
-    });
+    }).await;
     // Never polled: never sent.
     drop(client.prompt(request("a", "x"), None));
     assert!(agent.barrier().await.is_empty());
@@ -475,7 +475,7 @@ async fn detach_lets_the_turn_go_on() {
     let (client, mut agent) = connect(Client::builder().on_update(move |notification, _| {
         updates.send(notification.update).unwrap();
         async {}
-    }));
+    })).await;
     client.prompt(request("a", "x"), None).detach();
     let id = agent.receive().await["id"].clone();
     agent.send(message("a", "x")).await;
@@ -494,7 +494,7 @@ async fn detach_lets_the_turn_go_on() {
 
 #[tokio::test(start_paused = true)]
 async fn prompt_timeout_gives_the_turn_up() {
-    let (client, agent) = connect(Client::builder().prompt_timeout(Duration::from_secs(5 * 60)));
+    let (client, agent) = connect(Client::builder().prompt_timeout(Duration::from_secs(5 * 60))).await;
     let mut agent = agent.limit(Duration::from_secs(1000));
     let start = tokio::time::Instant::now();
     let (answer, id) = prompted(&client, &mut agent, "a", None).await;
@@ -508,7 +508,7 @@ async fn prompt_timeout_gives_the_turn_up() {
 
 #[tokio::test(start_paused = true)]
 async fn prompts_are_exempt_from_the_request_timeout_and_other_requests_are_not() {
-    let (client, agent) = connect(Client::builder());
+    let (client, agent) = connect(Client::builder()).await;
     let mut agent = agent.limit(Duration::from_secs(1000));
     let (mut answer, id) = prompted(&client, &mut agent, "a", None).await;
     let start = tokio::time::Instant::now();
@@ -531,7 +531,7 @@ async fn prompts_are_exempt_from_the_request_timeout_and_other_requests_are_not(
 
 #[tokio::test(start_paused = true)]
 async fn cancel_timeout_gives_up_an_agent_that_ignores_the_cancel() {
-    let (client, agent) = connect(Client::builder().cancel_timeout(Duration::from_secs(10)));
+    let (client, agent) = connect(Client::builder().cancel_timeout(Duration::from_secs(10))).await;
     let mut agent = agent.limit(Duration::from_secs(1000));
     let stop = CancellationSignal::new();
     let (answer, id) = prompted(&client, &mut agent, "a", Some(&stop)).await;
@@ -573,7 +573,7 @@ async fn prompted_again() -> (
                 }
                 async {}
             }),
-    );
+    ).await;
     let mut agent = agent.limit(Duration::from_secs(1000));
     let (answer, old) = prompted(&client, &mut agent, "a", None).await;
     answer.abort();
@@ -640,7 +640,7 @@ async fn quarantine_what_comes_before_a_rejection_is_the_old_turns() {
 
 #[tokio::test]
 async fn settled_every_call_ends_with_the_connection() {
-    let (client, mut agent) = connect(Client::builder());
+    let (client, mut agent) = connect(Client::builder()).await;
     let (answer, _) = prompted(&client, &mut agent, "a", None).await;
     let new = tokio::spawn({
         let client = client.clone();
@@ -669,7 +669,7 @@ async fn an_answer_that_was_read_counts_although_the_connection_is_lost() {
             let gate = Arc::clone(&gate);
             async move { gate.notified().await }
         })
-    });
+    }).await;
     let (answer, id) = prompted(&client, &mut agent, "a", None).await;
     agent
         .send_all([message("a", "x"), stopped(id, "end_turn")])
@@ -683,7 +683,7 @@ async fn an_answer_that_was_read_counts_although_the_connection_is_lost() {
 #[tokio::test(start_paused = true)]
 async fn dropping_the_client_closes_the_connection_without_delay() {
     let start = tokio::time::Instant::now();
-    let (client, mut agent) = connect(Client::builder());
+    let (client, mut agent) = connect(Client::builder()).await;
     drop(client.clone());
     agent.barrier().await;
     drop(client);
@@ -693,7 +693,7 @@ async fn dropping_the_client_closes_the_connection_without_delay() {
 
 #[tokio::test]
 async fn an_error_answer_is_given_as_it_came() {
-    let (client, mut agent) = connect(Client::builder());
+    let (client, mut agent) = connect(Client::builder()).await;
     let (answer, id) = prompted(&client, &mut agent, "a", None).await;
     agent
         .send(json!({"jsonrpc": "2.0", "id": id, "error": {

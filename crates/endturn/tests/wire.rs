@@ -37,7 +37,7 @@ fn new_session(id: impl Into<Value>, cwd: &str) -> Value {
 
 #[tokio::test]
 async fn errors_are_answered_as_json_rpc_wants_it_and_do_not_end_the_connection() {
-    let mut client = client_of(agent());
+    let mut client = client_of(agent()).await;
     for (line, id, code) in [
         ("hello", Value::Null, -32700),
         (r#"{"jsonrpc":"2.0","id":1,"method":"#, Value::Null, -32700),
@@ -90,7 +90,7 @@ async fn errors_are_answered_as_json_rpc_wants_it_and_do_not_end_the_connection(
 
 #[tokio::test]
 async fn errors_in_parameters_name_the_field() {
-    let mut client = client_of(agent());
+    let mut client = client_of(agent()).await;
     for (params, field, reason) in [
         (json!({"prompt": []}), "params", "missing field `sessionId`"),
         (
@@ -131,7 +131,7 @@ async fn errors_in_parameters_name_the_field() {
 
 #[tokio::test]
 async fn ids_come_back_with_their_type_and_value() {
-    let mut client = client_of(agent());
+    let mut client = client_of(agent()).await;
     for id in [
         "1",
         "\"1\"",
@@ -168,7 +168,7 @@ async fn cancel_received_a_request_is_answered_once_and_its_handler_dropped() {
             }
         })
         .build();
-    let mut client = client_of(agent);
+    let mut client = client_of(agent).await;
     client.send(new_session("a", "/")).await;
     client.send(cancel_request("b")).await;
     assert!(client.barrier().await.is_empty());
@@ -186,7 +186,7 @@ async fn cancel_received_a_request_is_answered_once_and_its_handler_dropped() {
 
 #[tokio::test]
 async fn an_id_that_is_open_is_not_taken_twice() {
-    let mut client = client_of(agent());
+    let mut client = client_of(agent()).await;
     client.send(new_session(1, "/hang")).await;
     client.send(prompt(1, "a", "x")).await;
     assert_eq!(client.receive().await["error"]["code"], -32600);
@@ -202,14 +202,14 @@ async fn always_answered_when_a_request_handler_panics() {
     let agent = Agent::builder()
         .on_new_session(|_, _| async { panic!("as the test wants it") })
         .build();
-    let mut client = client_of(agent);
+    let mut client = client_of(agent).await;
     client.send(new_session(1, "/")).await;
     assert_eq!(client.receive().await["error"]["code"], -32603);
 }
 
 #[tokio::test]
 async fn w2_headers_pretty_printed_json_and_blank_lines_are_skipped() {
-    let mut client = client_of(agent());
+    let mut client = client_of(agent()).await;
     client
         .send_bytes(b"\n   \n\r\nContent-Length: 20\r\n{\n\"id\": 1\n}\n")
         .await;
@@ -221,12 +221,12 @@ async fn w2_headers_pretty_printed_json_and_blank_lines_are_skipped() {
 
 #[tokio::test]
 async fn w3_an_over_long_line_is_dropped_and_the_connection_goes_on() {
-    let mut client = client_of(agent());
+    let mut client = client_of(agent()).await;
     w3_over_long(&mut client, 64 * 1024 * 1024).await;
     let low = Agent::builder()
         .line_limit(1000)
         .on_prompt(|_, _| async { Ok(PromptResponse::new(StopReason::EndTurn)) });
-    w3_over_long(&mut client_of(low.build()), 1000).await;
+    w3_over_long(&mut client_of(low.build()).await, 1000).await;
 }
 
 async fn w3_over_long(client: &mut RawPeer, limit: usize) {
@@ -252,7 +252,7 @@ async fn w4_w5_bytes_may_come_in_any_pieces_with_mark_and_carriage_return() {
             Ok(PromptResponse::new(StopReason::EndTurn))
         })
         .build();
-    let mut client = client_of(agent);
+    let mut client = client_of(agent).await;
     let line = format!("\u{feff}{}\r\n", prompt(1, "a", "ä€𝄞"));
     for byte in line.as_bytes() {
         client.send_bytes(&[*byte]).await;
@@ -357,7 +357,7 @@ async fn w1_w9_text_among_the_messages_is_shown_and_early_updates_are_delivered(
 
 #[tokio::test]
 async fn initialize_is_answered_by_default() {
-    let mut client = client_of(agent());
+    let mut client = client_of(agent()).await;
     client
         .send(json!({"jsonrpc": "2.0", "id": 0, "method": "initialize",
             "params": {"protocolVersion": 1, "clientCapabilities": {"future": true}}}))

@@ -27,6 +27,7 @@ use tokio::{
 /// let (mut client, transport) = RawPeer::pair();
 /// tokio::spawn(async move { agent.serve(transport).await });
 ///
+/// client.initialize().await;
 /// client
 ///     .send(r#"{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/","mcpServers":[]}}"#)
 ///     .await;
@@ -178,6 +179,49 @@ impl RawPeer {
         let mut before = self.receive_until(id).await;
         before.pop();
         before
+    }
+
+    /// Opens the conversation as a client that offers everything, and gives the agent's answer.
+    ///
+    /// # Panics
+    ///
+    /// As [`receive`](Self::receive), and if the agent refuses.
+    pub async fn initialize(&mut self) -> Value {
+        self.send(json!({"jsonrpc": "2.0", "id": "initialize", "method": "initialize", "params": {
+            "protocolVersion": 1, "clientCapabilities": {
+                "fs": {"readTextFile": true, "writeTextFile": true},
+                "terminal": true,
+                "elicitation": {"form": {}, "url": {}},
+            },
+        }}))
+        .await;
+        let answer = self.receive().await;
+        assert_eq!(answer["id"], "initialize", "{answer}");
+        assert!(answer.get("error").is_none(), "{answer}");
+        answer["result"].clone()
+    }
+
+    /// Answers the client's `initialize` as an agent that offers everything, and gives what it said.
+    ///
+    /// # Panics
+    ///
+    /// As [`receive`](Self::receive), and if something else comes first.
+    pub async fn accept_initialize(&mut self) -> Value {
+        let request = self.receive().await;
+        assert_eq!(request["method"], "initialize", "{request}");
+        let result = json!({"protocolVersion": 1, "agentCapabilities": {
+            "loadSession": true,
+            "promptCapabilities": {"image": true, "audio": true, "embeddedContext": true},
+            "mcpCapabilities": {"http": true, "sse": true},
+            "sessionCapabilities": {
+                "list": {}, "delete": {}, "resume": {}, "close": {}, "additionalDirectories": {},
+                "systemPrompt": {"mode": {"override": {}}},
+            },
+            "auth": {"logout": {}},
+        }});
+        self.send(json!({"jsonrpc": "2.0", "id": request["id"], "result": result}))
+            .await;
+        request["params"].clone()
     }
 
     /// Closes the stream to the other end, which reads the end of its input.

@@ -10,13 +10,13 @@ use super::{
 };
 use crate::{
     blocking,
-    connection::{BoxFuture, handler},
+    capabilities::PROTOCOL_VERSION,
+    connection::{BoxFuture, handler, notification_handler},
     error::HandlerResult,
-    request::ToAgent,
+    request::{NotifiesAgent, ToAgent},
     schema::v1::{
-        AGENT_METHOD_NAMES, AgentCapabilities, CancelNotification, CloseSessionRequest,
-        CloseSessionResponse, Implementation, InitializeRequest, InitializeResponse,
-        NewSessionRequest, NewSessionResponse, PromptRequest, PromptResponse,
+        AGENT_METHOD_NAMES, AgentCapabilities, AuthMethod, CancelNotification, Implementation,
+        InitializeRequest, InitializeResponse, PromptRequest, PromptResponse,
     },
 };
 
@@ -46,14 +46,44 @@ impl AgentBuilder {
     /// What the agent offers in the default answer to `initialize`, instead of what its handlers show.
     ///
     /// Source: [Initialization](https://agentclientprotocol.com/protocol/v1/initialization#agent-capabilities).
-    pub fn capabilities(mut self, capabilities: AgentCapabilities) -> Self {
-        self.handlers.capabilities = Some(capabilities);
+    pub fn capabilities(self, capabilities: AgentCapabilities) -> Self {
+        self.adjust_capabilities(move |_derived| capabilities.clone())
+    }
+
+    /// What the agent offers in the default answer to `initialize`, made from what its handlers show.
+    ///
+    /// Handlers show which methods there are, and not what may stand in a prompt, for example:
+    ///
+    /// ```
+    /// use endturn::{Agent, schema::v1::PromptCapabilities};
+    ///
+    /// let builder = Agent::builder().adjust_capabilities(|derived| {
+    ///     derived.prompt_capabilities(PromptCapabilities::new().image(true))
+    /// });
+    /// ```
+    ///
+    /// Source: [Initialization](https://agentclientprotocol.com/protocol/v1/initialization#agent-capabilities).
+    pub fn adjust_capabilities(
+        mut self,
+        adjust: impl Fn(AgentCapabilities) -> AgentCapabilities + Send + Sync + 'static,
+    ) -> Self {
+        self.handlers.adjust_capabilities = Box::new(adjust);
+        self
+    }
+
+    /// The ways in which the user can [authenticate](Self::on_authenticate), sent in the default answer to `initialize`; none by default.
+    ///
+    /// Source: [Authentication](https://agentclientprotocol.com/protocol/v1/authentication).
+    pub fn auth_methods(mut self, methods: impl IntoIterator<Item = AuthMethod>) -> Self {
+        self.handlers.auth_methods = methods.into_iter().collect();
         self
     }
 
     /// Handles `initialize`.
     ///
-    /// By default it is answered with protocol version 1, the [`info`](Self::info), and the [capabilities](Self::capabilities) that the registered handlers make possible.
+    /// By default it is answered with the [`info`](Self::info), the [ways to authenticate](Self::auth_methods), and the [capabilities](Self::adjust_capabilities) that the registered handlers make possible.
+    /// What the client offers is known from here on, whatever the handler does.
+    /// The answer names protocol version 1 in any case, the only one that this library speaks: an agent that does not speak what the client asks for answers with what it speaks, and the client decides.
     ///
     /// Source: [Initialization](https://agentclientprotocol.com/protocol/v1/initialization).
     pub fn on_initialize<F, Fut>(self, handle: F) -> Self
@@ -61,7 +91,21 @@ impl AgentBuilder {
         F: Fn(InitializeRequest, RequestContext) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = HandlerResult<InitializeResponse>> + Send + 'static,
     {
-        self.on(AGENT_METHOD_NAMES.initialize, handle)
+        self.on(
+            AGENT_METHOD_NAMES.initialize,
+            move |request, cx: RequestContext| {
+                let response = handle(request, cx);
+                async move {
+                    let mut response = response.await?;
+                    if response.protocol_version != PROTOCOL_VERSION {
+                        let version = response.protocol_version;
+                        tracing::warn!(%version, "initialize is answered with the version in use");
+                        response.protocol_version = PROTOCOL_VERSION;
+                    }
+                    Ok(response)
+                }
+            },
+        )
     }
 
     /// Handles the same with a blocking function; see [`on_initialize`](Self::on_initialize) and [`blocking`](crate::blocking).
@@ -74,61 +118,6 @@ impl AgentBuilder {
     {
         let handle = Arc::new(handle);
         self.on_initialize(move |request, cx| {
-            let cx = blocking::RequestContext::new(cx);
-            blocking::on_thread(Arc::clone(&handle), request, cx)
-        })
-    }
-
-    /// Handles `session/new`.
-    ///
-    /// Source: [Session setup](https://agentclientprotocol.com/protocol/v1/session-setup).
-    pub fn on_new_session<F, Fut>(self, handle: F) -> Self
-    where
-        F: Fn(NewSessionRequest, RequestContext) -> Fut + Send + Sync + 'static,
-        Fut: Future<Output = HandlerResult<NewSessionResponse>> + Send + 'static,
-    {
-        self.on(AGENT_METHOD_NAMES.session_new, handle)
-    }
-
-    /// Handles the same with a blocking function; see [`on_new_session`](Self::on_new_session) and [`blocking`](crate::blocking).
-    pub fn on_new_session_blocking<F>(self, handle: F) -> Self
-    where
-        F: Fn(NewSessionRequest, blocking::RequestContext) -> HandlerResult<NewSessionResponse>
-            + Send
-            + Sync
-            + 'static,
-    {
-        let handle = Arc::new(handle);
-        self.on_new_session(move |request, cx| {
-            let cx = blocking::RequestContext::new(cx);
-            blocking::on_thread(Arc::clone(&handle), request, cx)
-        })
-    }
-
-    /// Handles `session/close`: frees what the agent holds for a session.
-    ///
-    /// The session's turn is cancelled first, as by `session/cancel`, and the handler runs when the turn has ended and its answer has its place on the wire; the grace period bounds that.
-    /// A prompt that arrives meanwhile is answered `-32600`, and the session is free for another life when the close is answered.
-    ///
-    /// Source: [Closing active sessions](https://agentclientprotocol.com/protocol/v1/session-setup).
-    pub fn on_close_session<F, Fut>(self, handle: F) -> Self
-    where
-        F: Fn(CloseSessionRequest, RequestContext) -> Fut + Send + Sync + 'static,
-        Fut: Future<Output = HandlerResult<CloseSessionResponse>> + Send + 'static,
-    {
-        self.on(AGENT_METHOD_NAMES.session_close, handle)
-    }
-
-    /// Handles the same with a blocking function; see [`on_close_session`](Self::on_close_session) and [`blocking`](crate::blocking).
-    pub fn on_close_session_blocking<F>(self, handle: F) -> Self
-    where
-        F: Fn(CloseSessionRequest, blocking::RequestContext) -> HandlerResult<CloseSessionResponse>
-            + Send
-            + Sync
-            + 'static,
-    {
-        let handle = Arc::new(handle);
-        self.on_close_session(move |request, cx| {
             let cx = blocking::RequestContext::new(cx);
             blocking::on_thread(Arc::clone(&handle), request, cx)
         })
@@ -180,7 +169,7 @@ impl AgentBuilder {
     /// });
     /// ```
     ///
-    /// What the protocol wants an agent to offer before a client may ask has to be declared in [`capabilities`](Self::capabilities).
+    /// What an extension wants to be announced in `initialize` is added with [`adjust_capabilities`](Self::adjust_capabilities).
     pub fn on_request<Q, F, Fut>(self, handle: F) -> Self
     where
         Q: ToAgent + DeserializeOwned + Send + 'static,
@@ -203,6 +192,63 @@ impl AgentBuilder {
             let cx = blocking::RequestContext::new(cx);
             blocking::on_thread(Arc::clone(&handle), request, cx)
         })
+    }
+
+    /// Handles the requests of a method by its name, with parameters of any type: [`Value`](serde_json::Value) or [`Box<RawValue>`](serde_json::value::RawValue) for all that is in them.
+    ///
+    /// ```
+    /// use endturn::Agent;
+    /// use serde_json::{Value, json};
+    ///
+    /// let builder = Agent::builder().on_request_raw("_example.com/echo", |params: Value, _cx| async move {
+    ///     Ok(json!({ "echo": params }))
+    /// });
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If the method is `initialize`, `session/prompt` or `session/close`: the connection has a part of its own in these.
+    #[track_caller]
+    pub fn on_request_raw<P, R, F, Fut>(self, method: &'static str, handle: F) -> Self
+    where
+        P: DeserializeOwned + Send + 'static,
+        R: Serialize + 'static,
+        F: Fn(P, RequestContext) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = HandlerResult<R>> + Send + 'static,
+    {
+        let own = [
+            AGENT_METHOD_NAMES.initialize,
+            AGENT_METHOD_NAMES.session_prompt,
+            AGENT_METHOD_NAMES.session_close,
+        ];
+        assert!(!own.contains(&method), "{method} has a handler of its own");
+        self.on(method, handle)
+    }
+
+    /// Handles a notification of the client, by its type.
+    ///
+    /// Each runs on a task of its own, so nothing is promised about the order of two of them.
+    pub fn on_notification<N, F, Fut>(self, handle: F) -> Self
+    where
+        N: NotifiesAgent + DeserializeOwned + Send + 'static,
+        F: Fn(N) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = ()> + Send + 'static,
+    {
+        self.on_notification_raw(N::METHOD, handle)
+    }
+
+    /// Handles the notifications of a method by its name; see [`on_notification`](Self::on_notification).
+    ///
+    /// One for `session/cancel` sees what came, and [`on_cancel`](Self::on_cancel) what it means.
+    pub fn on_notification_raw<P, F, Fut>(mut self, method: &'static str, handle: F) -> Self
+    where
+        P: DeserializeOwned + Send + 'static,
+        F: Fn(P) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = ()> + Send + 'static,
+    {
+        let handle = notification_handler(move |params, ()| handle(params));
+        self.handlers.notifications.insert(method, handle);
+        self
     }
 
     /// Is told of every `session/cancel`, also of one for an idle or unknown session, and of every `session/close`.
@@ -289,7 +335,7 @@ impl AgentBuilder {
         }
     }
 
-    fn on<P, R, F, Fut>(mut self, method: &'static str, handle: F) -> Self
+    pub(super) fn on<P, R, F, Fut>(mut self, method: &'static str, handle: F) -> Self
     where
         P: DeserializeOwned + Send + 'static,
         R: Serialize,

@@ -7,9 +7,10 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use super::{side::AgentSide, turns};
 use crate::{
+    capabilities::ClientPeer,
     connection::{Callback, Connection, Key, Parent, Scope, Started},
     error::Error,
-    request::{Call, ToClient},
+    request::{Call, NotifiesClient, ToClient, limit_of, write},
     schema::v1::{
         AGENT_METHOD_NAMES, CLIENT_METHOD_NAMES, ContentBlock, ContentChunk,
         RequestPermissionRequest, RequestPermissionResponse, SessionId, SessionUpdate, TextContent,
@@ -107,7 +108,7 @@ impl PromptContext {
                     return None;
                 }
                 let written = state.outbox.notification(method, &params);
-                Some(written.map_err(|error| Error::invalid_input(method, error)))
+                Some(written.map_err(|error| Error::unwritable(method, &error)))
             })
             .await;
         if let Err(error) = &sent {
@@ -192,6 +193,41 @@ impl PromptContext {
         params: &impl Serialize,
     ) -> Call<R> {
         self.request.request_raw(method, params)
+    }
+
+    /// Sends a notification; see [`RequestContext::notify`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    ///
+    /// # Cancel safety
+    ///
+    /// As there.
+    pub async fn notify<N: NotifiesClient>(&self, notification: &N) -> Result<(), Error> {
+        self.request.notify(notification).await
+    }
+
+    /// Sends a notification whose method and type this library does not know; see [`RequestContext::notify`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    ///
+    /// # Cancel safety
+    ///
+    /// As there.
+    pub async fn notify_raw(&self, method: &str, params: &impl Serialize) -> Result<(), Error> {
+        self.request.notify_raw(method, params).await
+    }
+
+    /// The client: who it is and what it offers.
+    ///
+    /// # Errors
+    ///
+    /// If the connection is lost.
+    pub fn client(&self) -> Result<ClientPeer, Error> {
+        self.request.client()
     }
 
     /// Whether the turn is cancelled; once true, it stays true.
@@ -284,8 +320,19 @@ impl RequestContext {
     ///
     /// Dropping the call sends the client one `$/cancel_request`, unless it has answered.
     pub fn request<Q: ToClient>(&self, request: &Q) -> Call<Q::Response> {
-        let limit = self.connection.side().handlers.request_timeout;
-        Call::new(&self.connection, request, limit, Some(self.parent()))
+        let limit = limit_of::<Q>(self.connection.side().handlers.request_timeout);
+        let params = self
+            .connection
+            .peer()
+            .and_then(|client| request.check(&client))
+            .and_then(|()| write(Q::METHOD, request));
+        Call::new(
+            &self.connection,
+            Q::METHOD.into(),
+            params,
+            limit,
+            Some(self.parent()),
+        )
     }
 
     /// Sends a request whose method and types this library does not know; see [`request`](Self::request).
@@ -303,8 +350,47 @@ impl RequestContext {
         params: &impl Serialize,
     ) -> Call<R> {
         let limit = self.connection.side().handlers.request_timeout;
-        let parent = Some(self.parent());
-        Call::raw(&self.connection, method.into(), params, limit, parent)
+        let method = method.into();
+        let params = self.connection.peer().and_then(|_| write(&method, params));
+        Call::new(&self.connection, method, params, limit, Some(self.parent()))
+    }
+
+    /// Sends a notification: one of the protocol's, or an extension.
+    ///
+    /// While the client reads more slowly than the agent sends, this waits, so that memory stays bounded.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written as JSON, the request this context belongs to is over, or the connection is lost.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future before it is done sends nothing.
+    pub async fn notify<N: NotifiesClient>(&self, notification: &N) -> Result<(), Error> {
+        self.notify_raw(N::METHOD, notification).await
+    }
+
+    /// Sends a notification whose method and type this library does not know; see [`notify`](Self::notify).
+    ///
+    /// # Errors
+    ///
+    /// As for [`notify`](Self::notify).
+    ///
+    /// # Cancel safety
+    ///
+    /// As for [`notify`](Self::notify).
+    pub async fn notify_raw(&self, method: &str, params: &impl Serialize) -> Result<(), Error> {
+        let parent = self.parent();
+        self.connection.notify(method, params, Some(&parent)).await
+    }
+
+    /// The client: who it is and what it offers.
+    ///
+    /// # Errors
+    ///
+    /// If the connection is lost.
+    pub fn client(&self) -> Result<ClientPeer, Error> {
+        self.connection.peer()
     }
 
     fn parent(&self) -> Parent {

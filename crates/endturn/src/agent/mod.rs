@@ -12,6 +12,7 @@
 mod builder;
 mod close;
 mod context;
+mod handlers;
 mod service;
 mod side;
 mod turns;

@@ -11,18 +11,16 @@ use super::{
     turns::{self, Limit, Sessions, Turn},
 };
 use crate::{
+    capabilities::{ClientPeer, PROTOCOL_VERSION},
     connection::{
-        After, BoxFuture, Connection, Handler, Incoming, Key, Limits, Side, State, answer_error,
-        catch_panic, decode,
+        After, BoxFuture, Connection, Handler, Incoming, Key, Limits, NotificationHandler, Side,
+        State, answer_error, catch_panic, decode,
     },
     error::{HandlerResult, Lost},
-    schema::{
-        ProtocolVersion,
-        v1::{
-            self, AGENT_METHOD_NAMES, AgentCapabilities, CancelNotification, Implementation,
-            InitializeResponse, PromptRequest, PromptResponse, SessionCapabilities,
-            SessionCloseCapabilities, SessionId,
-        },
+    schema::v1::{
+        self, AGENT_METHOD_NAMES, AgentAuthCapabilities, AgentCapabilities, AuthMethod,
+        CancelNotification, Implementation, InitializeResponse, PromptRequest, PromptResponse,
+        SessionCapabilities, SessionId,
     },
 };
 
@@ -34,9 +32,12 @@ pub(super) type CancelHandler = Box<dyn Fn(CancelNotification) -> BoxFuture<()> 
 /// What a program has registered, shared by all connections.
 pub(super) struct Handlers {
     pub(super) info: Option<Implementation>,
-    /// What the agent offers, if it is not derived from the handlers.
-    pub(super) capabilities: Option<AgentCapabilities>,
+    /// Makes what the agent offers of what the handlers show.
+    pub(super) adjust_capabilities:
+        Box<dyn Fn(AgentCapabilities) -> AgentCapabilities + Send + Sync>,
+    pub(super) auth_methods: Vec<AuthMethod>,
     pub(super) requests: HashMap<&'static str, Handler<RequestContext>>,
+    pub(super) notifications: HashMap<&'static str, NotificationHandler<()>>,
     pub(super) prompt: Option<PromptHandler>,
     pub(super) cancel: Option<CancelHandler>,
     pub(super) cancel_grace_period: Duration,
@@ -50,8 +51,10 @@ impl Default for Handlers {
     fn default() -> Self {
         Self {
             info: None,
-            capabilities: None,
+            adjust_capabilities: Box::new(|derived| derived),
+            auth_methods: Vec::new(),
             requests: HashMap::new(),
+            notifications: HashMap::new(),
             prompt: None,
             cancel: None,
             cancel_grace_period: Duration::from_secs(60),
@@ -66,18 +69,50 @@ impl Default for Handlers {
 impl Handlers {
     /// The answer to `initialize`, for a program that has no handler of its own.
     fn introduction(&self) -> InitializeResponse {
-        InitializeResponse::new(ProtocolVersion::V1)
+        InitializeResponse::new(PROTOCOL_VERSION)
             .agent_info(self.info.clone())
-            .agent_capabilities(self.capabilities.clone().unwrap_or_else(|| self.offers()))
+            .auth_methods(self.auth_methods.clone())
+            .agent_capabilities((self.adjust_capabilities)(self.offers()))
     }
 
     /// What the registered handlers make possible.
     fn offers(&self) -> AgentCapabilities {
-        let mut session = SessionCapabilities::new();
-        if self.requests.contains_key(AGENT_METHOD_NAMES.session_close) {
-            session = session.close(SessionCloseCapabilities::new());
-        }
-        AgentCapabilities::new().session_capabilities(session)
+        let names = &AGENT_METHOD_NAMES;
+        let handles = |method| self.requests.contains_key(method);
+        let session = SessionCapabilities::new()
+            .list(handles(names.session_list).then(Default::default))
+            .delete(handles(names.session_delete).then(Default::default))
+            .resume(handles(names.session_resume).then(Default::default))
+            .close(handles(names.session_close).then(Default::default));
+        #[cfg(feature = "unstable_session_fork")]
+        let session = session.fork(handles(names.session_fork).then(Default::default));
+        #[cfg(feature = "unstable_session_archive")]
+        let session = session.archive(
+            (handles(names.session_archive) && handles(names.session_unarchive))
+                .then(Default::default),
+        );
+        #[cfg(feature = "unstable_session_status")]
+        let session = session.status(handles(names.session_status).then(Default::default));
+        #[cfg(feature = "unstable_session_options")]
+        let session = session.options(handles(names.session_options).then(Default::default));
+        #[cfg(feature = "unstable_session_set_title")]
+        let session = session.title(handles(names.session_set_title).then(Default::default));
+        let auth =
+            AgentAuthCapabilities::new().logout(handles(names.logout).then(Default::default));
+        #[cfg(feature = "unstable_auth_status")]
+        let auth = auth.status(handles(names.auth_status).then(Default::default));
+        let offers = AgentCapabilities::new()
+            .load_session(handles(names.session_load))
+            .session_capabilities(session)
+            .auth(auth);
+        #[cfg(feature = "unstable_llm_providers")]
+        let offers = offers.providers(
+            (handles(names.providers_list)
+                && handles(names.providers_set)
+                && handles(names.providers_disable))
+            .then(Default::default),
+        );
+        offers
     }
 }
 
@@ -106,6 +141,9 @@ impl Side for AgentSide {
     type State = Sessions;
     type Work = Work;
     type Timer = (Key, Limit);
+    type Peer = ClientPeer;
+
+    const WAITS_FOR_INITIALIZE: bool = true;
 
     fn request(connection: &Connection<Self>, id: Id, method: &str, params: Option<&RawValue>) {
         let result = if method == AGENT_METHOD_NAMES.session_prompt {
@@ -119,8 +157,17 @@ impl Side for AgentSide {
     }
 
     fn notification(connection: &Connection<Self>, method: &str, params: Option<&RawValue>) {
+        let handler = connection.side().handlers.notifications.get(method);
+        if let Some(handle) = handler {
+            match handle(params, ()) {
+                Ok(told) => tell(method, told),
+                Err(error) => tracing::warn!(method, %error, "ignored an unreadable notification"),
+            }
+        }
         if method != AGENT_METHOD_NAMES.session_cancel {
-            tracing::debug!(method, "ignored a notification that nobody handles");
+            if handler.is_none() {
+                tracing::debug!(method, "ignored a notification that nobody handles");
+            }
             return;
         }
         match decode::<CancelNotification>(params) {
@@ -204,9 +251,13 @@ fn request(
     params: Option<&RawValue>,
 ) -> Result<(), v1::Error> {
     let handlers = &connection.side().handlers;
+    if method == AGENT_METHOD_NAMES.initialize {
+        // Before any later message is read, which may need it.
+        let client = ClientPeer::new(decode(params)?);
+        connection.apply(|state, _| state.peer = Some(client));
+    }
     let Some((&method, handle)) = handlers.requests.get_key_value(method) else {
         if method == AGENT_METHOD_NAMES.initialize {
-            decode::<v1::InitializeRequest>(params)?;
             let response = handlers.introduction();
             connection.apply(|state, _| state.outbox.answer(id, Ok(&response)));
             return Ok(());
@@ -244,11 +295,16 @@ pub(super) fn tell_cancel_handler(
     notification: CancelNotification,
 ) {
     if let Some(handle) = &connection.side().handlers.cancel {
-        let told = handle(notification);
-        tokio::spawn(async move {
-            if catch_panic(told).await.is_err() {
-                tracing::error!("the cancel handler panicked");
-            }
-        });
+        tell(AGENT_METHOD_NAMES.session_cancel, handle(notification));
     }
+}
+
+/// Runs the handler of a notification on a task of its own.
+fn tell(method: &str, told: BoxFuture<()>) {
+    let method = method.to_owned();
+    tokio::spawn(async move {
+        if catch_panic(told).await.is_err() {
+            tracing::error!(method, "a notification's handler panicked");
+        }
+    });
 }

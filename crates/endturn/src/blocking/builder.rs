@@ -15,13 +15,11 @@ use super::{
 #[cfg(feature = "process")]
 use crate::transport::AgentCommand;
 use crate::{
-    client,
+    client::{self, UnknownUpdate},
+    connection::BoxFuture,
     error::{HandlerError, HandlerResult},
-    request::ToClient,
-    schema::v1::{
-        CreateElicitationRequest, CreateElicitationResponse, RequestPermissionRequest,
-        RequestPermissionResponse, SessionNotification,
-    },
+    request::{NotifiesClient, ToClient},
+    schema::v1::{ClientCapabilities, Implementation, SessionNotification},
     transport::Transport,
 };
 
@@ -69,70 +67,74 @@ impl ClientBuilder {
         self
     }
 
-    /// Handles `session/request_permission`: asks the user, on a thread of its own that is named after the session.
-    ///
-    /// It is called when the updates before the question were handled, and runs beside those that follow.
-    ///
-    /// When the turn is cancelled, the question is answered with the outcome `cancelled`.
-    /// Nothing can drop a thread, so the handler runs on until its function returns, and what it returns is discarded.
-    ///
-    /// Source: [Requesting permission](https://agentclientprotocol.com/protocol/v1/tool-calls#requesting-permission).
-    pub fn on_permission<F>(mut self, handle: F) -> Self
-    where
-        F: Fn(RequestPermissionRequest, Client) -> HandlerResult<RequestPermissionResponse>
-            + Send
-            + Sync
-            + 'static,
-    {
-        let handle = Arc::new(handle);
-        let client = self.client.clone();
-        self.builder =
-            self.builder
-                .on_permission(move |request: RequestPermissionRequest, _client| {
-                    let name = request.session_id.to_string();
-                    ask(name, Arc::clone(&handle), request, client.clone())
-                });
-        self
-    }
-
-    /// Handles `elicitation/create`: asks the user for input, on a thread of its own.
-    ///
-    /// One that belongs to a session comes in order with its updates, as a [permission request](Self::on_permission) does, and is answered with the action `cancel` when the turn is cancelled; the handler then runs on as described there.
-    ///
-    /// Source: [Elicitation](https://agentclientprotocol.com/protocol/v1/elicitation).
-    pub fn on_elicitation<F>(mut self, handle: F) -> Self
-    where
-        F: Fn(CreateElicitationRequest, Client) -> HandlerResult<CreateElicitationResponse>
-            + Send
-            + Sync
-            + 'static,
-    {
-        let handle = Arc::new(handle);
-        let client = self.client.clone();
-        self.builder = self.builder.on_elicitation(move |request, _client| {
-            let name = "elicitation".to_owned();
-            ask(name, Arc::clone(&handle), request, client.clone())
-        });
-        self
-    }
-
     /// Handles any other request of the agent, by its type; see [`client::ClientBuilder::on_request`](crate::client::ClientBuilder::on_request).
-    pub fn on_request<Q, F>(mut self, handle: F) -> Self
+    pub fn on_request<Q, F>(self, handle: F) -> Self
     where
         Q: ToClient + DeserializeOwned + Send + 'static,
         Q::Response: Serialize + Send,
         F: Fn(Q, Client) -> HandlerResult<Q::Response> + Send + Sync + 'static,
     {
-        let handle = Arc::new(handle);
-        let client = self.client.clone();
-        self.builder = self.builder.on_request(move |request, _client| {
-            ask(
-                Q::METHOD.to_owned(),
-                Arc::clone(&handle),
-                request,
-                client.clone(),
-            )
-        });
+        self.on(Q::METHOD, |_request| Q::METHOD.to_owned(), handle)
+    }
+
+    /// Handles the requests of a method by its name; see [`client::ClientBuilder::on_request_raw`](crate::client::ClientBuilder::on_request_raw).
+    pub fn on_request_raw<P, R, F>(self, method: &'static str, handle: F) -> Self
+    where
+        P: DeserializeOwned + Send + 'static,
+        R: Serialize + Send + 'static,
+        F: Fn(P, Client) -> HandlerResult<R> + Send + Sync + 'static,
+    {
+        self.on(method, |_request| method.to_owned(), handle)
+    }
+
+    /// Handles a notification of the agent, by its type, on a thread of its own; see [`client::ClientBuilder::on_notification`](crate::client::ClientBuilder::on_notification).
+    pub fn on_notification<N, F>(self, handle: F) -> Self
+    where
+        N: NotifiesClient + DeserializeOwned + Send + 'static,
+        F: Fn(N, Client) + Send + Sync + 'static,
+    {
+        self.on_notification_raw(N::METHOD, handle)
+    }
+
+    /// Handles the notifications of a method by its name, on a thread of its own; see [`client::ClientBuilder::on_notification_raw`](crate::client::ClientBuilder::on_notification_raw).
+    pub fn on_notification_raw<P, F>(mut self, method: &'static str, handle: F) -> Self
+    where
+        P: DeserializeOwned + Send + 'static,
+        F: Fn(P, Client) + Send + Sync + 'static,
+    {
+        let handle = telling(method, handle, &self.client);
+        self.builder = self.builder.on_notification_raw(method, handle);
+        self
+    }
+
+    /// Handles updates that this library cannot read, on a thread of its own; see [`client::ClientBuilder::on_unknown_update`](crate::client::ClientBuilder::on_unknown_update).
+    pub fn on_unknown_update<F>(mut self, handle: F) -> Self
+    where
+        F: Fn(UnknownUpdate, Client) + Send + Sync + 'static,
+    {
+        let handle = telling("unknown update", handle, &self.client);
+        self.builder = self.builder.on_unknown_update(handle);
+        self
+    }
+
+    /// The client's name and version; see [`client::ClientBuilder::info`](crate::client::ClientBuilder::info).
+    pub fn info(mut self, info: Implementation) -> Self {
+        self.builder = self.builder.info(info);
+        self
+    }
+
+    /// What the client offers, instead of what its handlers show; see [`client::ClientBuilder::capabilities`](crate::client::ClientBuilder::capabilities).
+    pub fn capabilities(mut self, capabilities: ClientCapabilities) -> Self {
+        self.builder = self.builder.capabilities(capabilities);
+        self
+    }
+
+    /// What the client offers, made from what its handlers show; see [`client::ClientBuilder::adjust_capabilities`](crate::client::ClientBuilder::adjust_capabilities).
+    pub fn adjust_capabilities(
+        mut self,
+        adjust: impl Fn(ClientCapabilities) -> ClientCapabilities + Send + Sync + 'static,
+    ) -> Self {
+        self.builder = self.builder.adjust_capabilities(adjust);
         self
     }
 
@@ -240,6 +242,28 @@ impl ClientBuilder {
         })
     }
 
+    /// Handles a method, on threads that are named after what the request is about.
+    pub(super) fn on<P, R, F>(
+        mut self,
+        method: &'static str,
+        name: impl Fn(&P) -> String + Send + Sync + 'static,
+        handle: F,
+    ) -> Self
+    where
+        P: DeserializeOwned + Send + 'static,
+        R: Serialize + Send + 'static,
+        F: Fn(P, Client) -> HandlerResult<R> + Send + Sync + 'static,
+    {
+        let handle = Arc::new(handle);
+        let client = self.client.clone();
+        self.builder = self
+            .builder
+            .on_request_raw(method, move |request, _client| {
+                ask(name(&request), Arc::clone(&handle), request, client.clone())
+            });
+        self
+    }
+
     /// Starts the connection; `open` gives its transport and what else comes of opening it.
     #[track_caller]
     fn start<T>(
@@ -257,7 +281,32 @@ impl ClientBuilder {
     }
 }
 
-/// Has a question to the user answered on a thread of its own.
+/// Has a notification handled on a thread of its own.
+fn telling<P, F>(
+    name: &'static str,
+    handle: F,
+    client: &HandlersClient,
+) -> impl Fn(P, client::Client) -> BoxFuture<()> + Send + Sync + use<P, F>
+where
+    P: Send + 'static,
+    F: Fn(P, Client) + Send + Sync + 'static,
+{
+    let handle = Arc::new(move |params, client| -> HandlerResult<()> {
+        handle(params, client);
+        Ok(())
+    });
+    let client = client.clone();
+    move |params, _client| {
+        let told = ask(name.to_owned(), Arc::clone(&handle), params, client.clone());
+        Box::pin(async move {
+            if let Err(error) = told.await {
+                tracing::warn!(name, %error, "a notification was not handled");
+            }
+        })
+    }
+}
+
+/// Has a request handled on a thread of its own.
 async fn ask<Q, R, F>(
     name: String,
     handle: Arc<F>,

@@ -16,12 +16,16 @@ use super::{
     runtime::{Runtime, block_on, finish},
 };
 use crate::{
-    CancellationSignal, client,
+    CancellationSignal,
+    capabilities::AgentPeer,
+    client,
     error::Error,
-    request::ToAgent,
+    request::{NotifiesAgent, Request, ToAgent},
     schema::v1::{
-        CloseSessionRequest, CloseSessionResponse, InitializeRequest, InitializeResponse,
-        NewSessionRequest, NewSessionResponse, PromptRequest, PromptResponse, SessionId,
+        AuthenticateRequest, CloseSessionRequest, DeleteSessionRequest, InitializeRequest,
+        InitializeResponse, ListSessionsRequest, LoadSessionRequest, LogoutRequest,
+        NewSessionRequest, PromptRequest, PromptResponse, ResumeSessionRequest, SessionId,
+        SetSessionConfigOptionRequest, SetSessionModeRequest,
     },
     transport::Transport,
 };
@@ -167,40 +171,26 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// As for [`request`](Self::request).
+    /// As there.
     #[track_caller]
     pub fn initialize(&self, request: InitializeRequest) -> Result<InitializeResponse, Error> {
-        self.request(&request)
+        self.wait(self.as_async().initialize(request))
     }
 
-    /// Opens a session; see [`Client::new_session`](client::Client::new_session).
+    /// The agent: who it is and what it offers; see [`Client::agent`](client::Client::agent).
     ///
     /// # Errors
     ///
-    /// As for [`request`](Self::request).
-    #[track_caller]
-    pub fn new_session(&self, request: NewSessionRequest) -> Result<NewSessionResponse, Error> {
-        self.request(&request)
-    }
-
-    /// Closes a session: its turn is cancelled, and the agent frees what it holds for it; see [`Client::close_session`](client::Client::close_session).
-    ///
-    /// # Errors
-    ///
-    /// As for [`request`](Self::request).
-    #[track_caller]
-    pub fn close_session(
-        &self,
-        request: CloseSessionRequest,
-    ) -> Result<CloseSessionResponse, Error> {
-        self.request(&request)
+    /// As there.
+    pub fn agent(&self) -> Result<AgentPeer, Error> {
+        self.as_async().agent()
     }
 
     /// Sends any request but a prompt, and waits for its answer.
     ///
     /// # Errors
     ///
-    /// If the request cannot be written as JSON, the agent answers with an error or with something unreadable, does not answer within the [request timeout](ClientBuilder::request_timeout), or the connection is lost.
+    /// As for [`Client::request`](client::Client::request).
     #[track_caller]
     pub fn request<Q: ToAgent>(&self, request: &Q) -> Result<Q::Response, Error> {
         self.wait(self.as_async().request(request))
@@ -218,6 +208,26 @@ impl Client {
         params: &impl Serialize,
     ) -> Result<R, Error> {
         self.wait(self.as_async().request_raw(method, params))
+    }
+
+    /// Sends a notification; see [`Client::notify`](client::Client::notify).
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    #[track_caller]
+    pub fn notify<N: NotifiesAgent>(&self, notification: &N) -> Result<(), Error> {
+        self.wait(self.as_async().notify(notification))
+    }
+
+    /// Sends a notification whose method and type this library does not know; see [`Client::notify_raw`](client::Client::notify_raw).
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    #[track_caller]
+    pub fn notify_raw(&self, method: &str, params: &impl Serialize) -> Result<(), Error> {
+        self.wait(self.as_async().notify_raw(method, params))
     }
 
     /// Runs one turn: sends the prompt and gives the agent's answer, when the update handler has finished all updates of the turn.
@@ -274,7 +284,7 @@ impl Client {
     /// use endturn::{Error, blocking::Client, schema::v1::*};
     ///
     /// fn sessions(client: &Client) -> Result<ListSessionsResponse, Error> {
-    ///     let list = client.as_async().request(&ListSessionsRequest::new());
+    ///     let list = client.as_async().list_sessions(ListSessionsRequest::new());
     ///     client.wait(list.timeout(Duration::from_secs(5)))
     /// }
     /// ```
@@ -290,6 +300,41 @@ impl Client {
     pub fn as_async(&self) -> &client::Client {
         &self.connection.client
     }
+}
+
+/// Makes a method for each request that has one on the async client.
+macro_rules! calls {
+    ($($name:ident($request:ident), $does:literal;)*) => {
+        impl Client {
+            $(
+                #[doc = concat!($does, "; see [`Client::", stringify!($name), "`](client::Client::", stringify!($name), ").")]
+                #[doc = ""]
+                #[doc = "# Errors"]
+                #[doc = ""]
+                #[doc = "As for [`request`](Self::request)."]
+                #[track_caller]
+                pub fn $name(
+                    &self,
+                    request: $request,
+                ) -> Result<<$request as Request>::Response, Error> {
+                    self.request(&request)
+                }
+            )*
+        }
+    };
+}
+
+calls! {
+    authenticate(AuthenticateRequest), "Logs the user in";
+    logout(LogoutRequest), "Logs the user out";
+    new_session(NewSessionRequest), "Opens a session";
+    load_session(LoadSessionRequest), "Takes up a saved session with its history";
+    resume_session(ResumeSessionRequest), "Takes up a saved session without its history";
+    list_sessions(ListSessionsRequest), "Gives one page of the saved sessions";
+    delete_session(DeleteSessionRequest), "Forgets a saved session";
+    set_mode(SetSessionModeRequest), "Puts a session into another one of its modes";
+    set_config_option(SetSessionConfigOptionRequest), "Sets one of a session's config options";
+    close_session(CloseSessionRequest), "Closes a session: its turn is cancelled, and the agent frees what it holds for it";
 }
 
 impl fmt::Debug for Client {

@@ -79,6 +79,7 @@
 mod builder;
 mod client;
 mod context;
+mod handlers;
 #[cfg(feature = "process")]
 mod process;
 mod runtime;

@@ -2,20 +2,18 @@
 
 use std::{sync::Arc, time::Duration};
 
-use serde::{Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::value::RawValue;
 
 use super::{
     Client, Handle,
     side::{ClientSide, Handlers, UpdateHandler},
 };
 use crate::{
-    connection::{Connection, drive, handler},
+    connection::{Connection, drive, handler, notification_handler},
     error::HandlerResult,
-    request::ToClient,
-    schema::v1::{
-        CLIENT_METHOD_NAMES, CreateElicitationRequest, CreateElicitationResponse,
-        RequestPermissionRequest, RequestPermissionResponse, SessionNotification,
-    },
+    request::{NotifiesClient, ToClient},
+    schema::v1::{ClientCapabilities, Implementation, SessionId, SessionNotification},
     transport::Transport,
 };
 
@@ -36,7 +34,7 @@ impl ClientBuilder {
     /// A prompt returns only when this handler has finished all updates of its turn.
     /// While a handler falls behind by a mebibyte, reading pauses, so that memory stays bounded; it goes on when the handler makes a request of its own, since the answer has to be read.
     /// A handler that panics loses that one update.
-    /// An update that cannot be read (its kind is newer than this library, or it breaks the schema) is logged and skipped.
+    /// An update that cannot be read (its kind is newer than this library, or it breaks the schema) goes to [`on_unknown_update`](Self::on_unknown_update).
     ///
     /// Source: [Agent reports output](https://agentclientprotocol.com/protocol/v1/prompt-turn#3-agent-reports-output).
     pub fn on_update<F, Fut>(mut self, handle: F) -> Self
@@ -56,37 +54,6 @@ impl ClientBuilder {
         self
     }
 
-    /// Handles `session/request_permission`: asks the user.
-    ///
-    /// It is called when the updates before the question were handled, and runs beside those that follow.
-    /// When the turn is cancelled, the question is answered with the outcome `cancelled` and the handler is dropped; a question that comes up later in that turn is answered so without asking.
-    ///
-    /// Source: [Requesting permission](https://agentclientprotocol.com/protocol/v1/tool-calls#requesting-permission).
-    pub fn on_permission<F, Fut>(mut self, handle: F) -> Self
-    where
-        F: Fn(RequestPermissionRequest, Client) -> Fut + Send + Sync + 'static,
-        Fut: Future<Output = HandlerResult<RequestPermissionResponse>> + Send + 'static,
-    {
-        let method = CLIENT_METHOD_NAMES.session_request_permission;
-        self.handlers.requests.insert(method, handler(handle));
-        self
-    }
-
-    /// Handles `elicitation/create`: asks the user for input.
-    ///
-    /// One that belongs to a session comes in order with its updates, as a [permission request](Self::on_permission) does, and is answered with the action `cancel` when the turn is cancelled.
-    ///
-    /// Source: [Elicitation](https://agentclientprotocol.com/protocol/v1/elicitation).
-    pub fn on_elicitation<F, Fut>(mut self, handle: F) -> Self
-    where
-        F: Fn(CreateElicitationRequest, Client) -> Fut + Send + Sync + 'static,
-        Fut: Future<Output = HandlerResult<CreateElicitationResponse>> + Send + 'static,
-    {
-        let method = CLIENT_METHOD_NAMES.elicitation_create;
-        self.handlers.requests.insert(method, handler(handle));
-        self
-    }
-
     /// Handles any other request of the agent, by its type: one of the protocol's, or an extension.
     ///
     /// ```
@@ -98,15 +65,103 @@ impl ClientBuilder {
     /// ```
     ///
     /// One that names a session comes in order with its updates.
-    /// What the protocol wants a client to offer before an agent may ask has to be declared in the request to [initialize](Client::initialize).
-    pub fn on_request<Q, F, Fut>(mut self, handle: F) -> Self
+    /// What an extension wants to be announced in `initialize` is added with [`adjust_capabilities`](Self::adjust_capabilities).
+    pub fn on_request<Q, F, Fut>(self, handle: F) -> Self
     where
         Q: ToClient + DeserializeOwned + Send + 'static,
         Q::Response: Serialize,
         F: Fn(Q, Client) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = HandlerResult<Q::Response>> + Send + 'static,
     {
-        self.handlers.requests.insert(Q::METHOD, handler(handle));
+        self.on(Q::METHOD, handle)
+    }
+
+    /// Handles the requests of a method by its name, with parameters of any type: [`Value`](serde_json::Value) or [`Box<RawValue>`](serde_json::value::RawValue) for all that is in them.
+    pub fn on_request_raw<P, R, F, Fut>(self, method: &'static str, handle: F) -> Self
+    where
+        P: DeserializeOwned + Send + 'static,
+        R: Serialize,
+        F: Fn(P, Client) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = HandlerResult<R>> + Send + 'static,
+    {
+        self.on(method, handle)
+    }
+
+    /// Handles a notification of the agent, by its type: one of the protocol's, or an extension.
+    ///
+    /// One that names a session comes in order with its updates; any other runs on a task of its own, so nothing is promised about the order of two of them.
+    ///
+    /// ```
+    /// use endturn::{Client, schema::v1::CompleteElicitationNotification};
+    ///
+    /// let builder = Client::builder().on_notification(
+    ///     |done: CompleteElicitationNotification, _client| async move {
+    ///         println!("the user is back from {}", done.elicitation_id);
+    ///     },
+    /// );
+    /// ```
+    pub fn on_notification<N, F, Fut>(self, handle: F) -> Self
+    where
+        N: NotifiesClient + DeserializeOwned + Send + 'static,
+        F: Fn(N, Client) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = ()> + Send + 'static,
+    {
+        self.on_notification_raw(N::METHOD, handle)
+    }
+
+    /// Handles the notifications of a method by its name, with parameters of any type; see [`on_notification`](Self::on_notification).
+    ///
+    /// One for `session/update` sees each update as it came, with fields and kinds that this library does not know, right before [`on_update`](Self::on_update) does.
+    pub fn on_notification_raw<P, F, Fut>(mut self, method: &'static str, handle: F) -> Self
+    where
+        P: DeserializeOwned + Send + 'static,
+        F: Fn(P, Client) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = ()> + Send + 'static,
+    {
+        let handle = notification_handler(handle);
+        self.handlers.notifications.insert(method, handle);
+        self
+    }
+
+    /// Handles updates that this library cannot read, because their kind is newer or because they break the schema; in order with those that [`on_update`](Self::on_update) sees.
+    ///
+    /// Without it they are logged and skipped.
+    ///
+    /// Policy of this SDK.
+    pub fn on_unknown_update<F, Fut>(mut self, handle: F) -> Self
+    where
+        F: Fn(UnknownUpdate, Client) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = ()> + Send + 'static,
+    {
+        self.handlers.unknown_update = Some(notification_handler(handle));
+        self
+    }
+
+    /// The client's name and version, for a request to [initialize](Client::initialize) that does not say them itself.
+    ///
+    /// Source: [Initialization](https://agentclientprotocol.com/protocol/v1/initialization).
+    pub fn info(mut self, info: Implementation) -> Self {
+        self.handlers.info = Some(info);
+        self
+    }
+
+    /// What the client offers, instead of what its handlers show; for a request to [initialize](Client::initialize) that does not say it itself.
+    ///
+    /// Source: [Initialization](https://agentclientprotocol.com/protocol/v1/initialization#client-capabilities).
+    pub fn capabilities(self, capabilities: ClientCapabilities) -> Self {
+        self.adjust_capabilities(move |_derived| capabilities.clone())
+    }
+
+    /// What the client offers, made from what its handlers show; for a request to [initialize](Client::initialize) that does not say it itself.
+    ///
+    /// A client offers to read files, or to write them, if there is a handler for it; terminals, if there is one for each of their methods; forms, if there is one for [elicitations](Self::on_elicitation); and web pages, if there is one for their [completion](Self::on_elicitation_complete) too.
+    ///
+    /// Source: [Initialization](https://agentclientprotocol.com/protocol/v1/initialization#client-capabilities).
+    pub fn adjust_capabilities(
+        mut self,
+        adjust: impl Fn(ClientCapabilities) -> ClientCapabilities + Send + Sync + 'static,
+    ) -> Self {
+        self.handlers.adjust_capabilities = Box::new(adjust);
         self
     }
 
@@ -189,4 +244,26 @@ impl ClientBuilder {
         });
         Client { handle }
     }
+
+    pub(super) fn on<P, R, F, Fut>(mut self, method: &'static str, handle: F) -> Self
+    where
+        P: DeserializeOwned + Send + 'static,
+        R: Serialize,
+        F: Fn(P, Client) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = HandlerResult<R>> + Send + 'static,
+    {
+        self.handlers.requests.insert(method, handler(handle));
+        self
+    }
+}
+
+/// An update that this library has no type for; see [`ClientBuilder::on_unknown_update`].
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct UnknownUpdate {
+    /// The session it is about.
+    pub session_id: SessionId,
+    /// What it says, as it came.
+    pub update: Box<RawValue>,
 }

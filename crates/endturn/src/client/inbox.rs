@@ -39,6 +39,8 @@ pub(super) struct Inboxes {
 pub(super) enum Item {
     /// An update, and how many bytes it had on the wire.
     Update(Box<SessionNotification>, usize),
+    /// The handler of another notification, and how many bytes that had.
+    Notification(BoxFuture<()>, usize),
     /// A request of the agent.
     Request(Key, BoxFuture<()>),
     /// The answer to a prompt.
@@ -49,7 +51,7 @@ impl Item {
     /// How much of the limit it takes.
     fn size(&self) -> usize {
         match self {
-            Self::Update(_, size) => *size,
+            Self::Update(_, size) | Self::Notification(_, size) => *size,
             Self::Request(..) | Self::Answer(..) => 0,
         }
     }
@@ -168,6 +170,12 @@ async fn work(connection: Connection<ClientSide>, session: SessionId) {
                 Item::Update(update, size) => {
                     if let Some(client) = &client {
                         handle(&connection, *update, client.clone()).await;
+                    }
+                    handled.add(size);
+                }
+                Item::Notification(told, size) => {
+                    if catch_panic(told).await.is_err() {
+                        tracing::error!("a notification's handler panicked");
                     }
                     handled.add(size);
                 }

@@ -11,6 +11,7 @@
 
 mod builder;
 mod chunk;
+mod handlers;
 mod inbox;
 mod prompt;
 mod prompts;
@@ -20,17 +21,23 @@ use std::{borrow::Cow, fmt, sync::Arc};
 
 use serde::{Serialize, de::DeserializeOwned};
 
-pub use builder::ClientBuilder;
+pub use builder::{ClientBuilder, UnknownUpdate};
 pub use prompt::Prompt;
 
 use crate::{
     CancellationSignal,
+    capabilities::{AgentPeer, PROTOCOL_VERSION},
     connection::Connection,
     error::Error,
-    request::{Call, ToAgent},
+    request::{Call, NotifiesAgent, ToAgent, limit_of, write},
     schema::v1::{
-        CloseSessionRequest, CloseSessionResponse, InitializeRequest, InitializeResponse,
-        NewSessionRequest, NewSessionResponse, PromptRequest, SessionId,
+        AGENT_METHOD_NAMES, AuthenticateRequest, AuthenticateResponse, CloseSessionRequest,
+        CloseSessionResponse, DeleteSessionRequest, DeleteSessionResponse, InitializeRequest,
+        InitializeResponse, ListSessionsRequest, ListSessionsResponse, LoadSessionRequest,
+        LoadSessionResponse, LogoutRequest, LogoutResponse, NewSessionRequest, NewSessionResponse,
+        PromptRequest, ResumeSessionRequest, ResumeSessionResponse, SessionId,
+        SetSessionConfigOptionRequest, SetSessionConfigOptionResponse, SetSessionModeRequest,
+        SetSessionModeResponse,
     },
 };
 use side::ClientSide;
@@ -99,12 +106,70 @@ impl Client {
 
     /// Opens the conversation: versions, capabilities, and who is who.
     ///
+    /// It comes first; until it is answered, everything else fails and sends nothing.
+    /// A request without [capabilities](InitializeRequest::client_capabilities) offers what the registered handlers make possible, [adjusted](ClientBuilder::adjust_capabilities) or not, and one without an [info](InitializeRequest::client_info) says the builder's.
+    ///
     /// Source: [Initialization](https://agentclientprotocol.com/protocol/v1/initialization).
     ///
     /// # Errors
     ///
     /// As for [`request`](Self::request).
+    /// If the request names another protocol version than 1, the only one that this library speaks, nothing is sent.
+    /// If the agent answers with another one, the connection is closed and the error's kind is [`UnsupportedVersion`](crate::ErrorKind::UnsupportedVersion).
     pub fn initialize(&self, request: InitializeRequest) -> Call<InitializeResponse> {
+        let method = AGENT_METHOD_NAMES.initialize;
+        let connection = self.handle.connection.clone();
+        let handlers = &connection.side().handlers;
+        let params = if request.protocol_version == PROTOCOL_VERSION {
+            write(method, &handlers.introduce(request))
+        } else {
+            let reason = format!("this library speaks version {PROTOCOL_VERSION} of the protocol");
+            Err(Error::invalid_input(method, reason))
+        };
+        let limit = handlers.request_timeout;
+        let answer: Call<InitializeResponse> =
+            Call::new(&connection, method.into(), params, limit, None);
+        answer.and_then(move |response| {
+            if response.protocol_version != PROTOCOL_VERSION {
+                connection.close();
+                return Err(Error::unsupported_version(response.protocol_version));
+            }
+            let agent = AgentPeer::new(response.clone());
+            connection.apply(|state, _| state.peer = Some(agent));
+            Ok(response)
+        })
+    }
+
+    /// The agent: who it is and what it offers.
+    ///
+    /// # Errors
+    ///
+    /// If [`initialize`](Self::initialize) has not been answered, or the connection is lost.
+    pub fn agent(&self) -> Result<AgentPeer, Error> {
+        self.handle.connection.peer()
+    }
+
+    /// Logs the user in, by one of the [ways that the agent has](AgentPeer::auth_methods).
+    ///
+    /// It has no request timeout, since the user may have to do something for it.
+    ///
+    /// Source: [Authentication](https://agentclientprotocol.com/protocol/v1/authentication).
+    ///
+    /// # Errors
+    ///
+    /// As for [`request`](Self::request).
+    pub fn authenticate(&self, request: AuthenticateRequest) -> Call<AuthenticateResponse> {
+        self.request(&request)
+    }
+
+    /// Logs the user out.
+    ///
+    /// Source: [Authentication](https://agentclientprotocol.com/protocol/v1/authentication).
+    ///
+    /// # Errors
+    ///
+    /// As for [`request`](Self::request).
+    pub fn logout(&self, request: LogoutRequest) -> Call<LogoutResponse> {
         self.request(&request)
     }
 
@@ -116,6 +181,75 @@ impl Client {
     ///
     /// As for [`request`](Self::request).
     pub fn new_session(&self, request: NewSessionRequest) -> Call<NewSessionResponse> {
+        self.request(&request)
+    }
+
+    /// Takes up a saved session; its history comes as updates before the answer.
+    ///
+    /// Source: [Loading sessions](https://agentclientprotocol.com/protocol/v1/session-setup#loading-sessions).
+    ///
+    /// # Errors
+    ///
+    /// As for [`request`](Self::request).
+    pub fn load_session(&self, request: LoadSessionRequest) -> Call<LoadSessionResponse> {
+        self.request(&request)
+    }
+
+    /// Takes up a saved session without its history.
+    ///
+    /// Source: [Session setup](https://agentclientprotocol.com/protocol/v1/session-setup).
+    ///
+    /// # Errors
+    ///
+    /// As for [`request`](Self::request).
+    pub fn resume_session(&self, request: ResumeSessionRequest) -> Call<ResumeSessionResponse> {
+        self.request(&request)
+    }
+
+    /// Gives one page of the saved sessions; the next one is asked for with the [cursor](ListSessionsRequest::cursor) that the answer has.
+    ///
+    /// Source: [Session list](https://agentclientprotocol.com/protocol/v1/session-list).
+    ///
+    /// # Errors
+    ///
+    /// As for [`request`](Self::request).
+    pub fn list_sessions(&self, request: ListSessionsRequest) -> Call<ListSessionsResponse> {
+        self.request(&request)
+    }
+
+    /// Forgets a saved session.
+    ///
+    /// Source: [Session list](https://agentclientprotocol.com/protocol/v1/session-list).
+    ///
+    /// # Errors
+    ///
+    /// As for [`request`](Self::request).
+    pub fn delete_session(&self, request: DeleteSessionRequest) -> Call<DeleteSessionResponse> {
+        self.request(&request)
+    }
+
+    /// Puts a session into another one of its modes.
+    ///
+    /// Source: [Session modes](https://agentclientprotocol.com/protocol/v1/session-modes).
+    ///
+    /// # Errors
+    ///
+    /// As for [`request`](Self::request).
+    pub fn set_mode(&self, request: SetSessionModeRequest) -> Call<SetSessionModeResponse> {
+        self.request(&request)
+    }
+
+    /// Sets one of a session's config options; the answer has all of them as they are then.
+    ///
+    /// Source: [Session config options](https://agentclientprotocol.com/protocol/v1/session-config-options).
+    ///
+    /// # Errors
+    ///
+    /// As for [`request`](Self::request).
+    pub fn set_config_option(
+        &self,
+        request: SetSessionConfigOptionRequest,
+    ) -> Call<SetSessionConfigOptionResponse> {
         self.request(&request)
     }
 
@@ -134,18 +268,25 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// The call fails if the request cannot be written as JSON, the agent answers with an error or with something unreadable, does not answer within the [request timeout](ClientBuilder::request_timeout), or the connection is lost.
+    /// The call fails, and nothing is sent, if [`initialize`](Self::initialize) has not been answered, the agent [does not offer it](Error::is_capability), or the request is wrong in itself, with a relative path for example.
+    /// It fails if the agent answers with an error or with something unreadable, does not answer within the [request timeout](ClientBuilder::request_timeout), or the connection is lost.
     ///
     /// # Cancel safety
     ///
     /// Dropping the call sends one `$/cancel_request` if the request is on the wire.
     pub fn request<Q: ToAgent>(&self, request: &Q) -> Call<Q::Response> {
         let connection = &self.handle.connection;
-        let limit = connection.side().handlers.request_timeout;
-        Call::new(connection, request, limit, None)
+        let limit = limit_of::<Q>(connection.side().handlers.request_timeout);
+        let params = connection
+            .peer()
+            .and_then(|agent| request.check(&agent))
+            .and_then(|()| write(Q::METHOD, request));
+        Call::new(connection, Q::METHOD.into(), params, limit, None)
     }
 
-    /// Sends a request whose method and types this library does not know.
+    /// Sends a request whose method and types this library does not know, or one that the agent does not say it offers.
+    ///
+    /// A result of type [`Value`](serde_json::Value) has all that the agent answered, also what the protocol's own types have no field for.
     ///
     /// # Errors
     ///
@@ -161,7 +302,37 @@ impl Client {
     ) -> Call<R> {
         let connection = &self.handle.connection;
         let limit = connection.side().handlers.request_timeout;
-        Call::raw(connection, method.into(), params, limit, None)
+        let method = method.into();
+        let params = connection.peer().and_then(|_| write(&method, params));
+        Call::new(connection, method, params, limit, None)
+    }
+
+    /// Sends a notification: an extension's, since those of the protocol belong to a turn.
+    ///
+    /// While the agent reads more slowly than this side sends, this waits, so that memory stays bounded.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written as JSON, [`initialize`](Self::initialize) has not been answered, or the connection is lost.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future before it is done sends nothing.
+    pub async fn notify<N: NotifiesAgent>(&self, notification: &N) -> Result<(), Error> {
+        self.notify_raw(N::METHOD, notification).await
+    }
+
+    /// Sends a notification whose method and type this library does not know; see [`notify`](Self::notify).
+    ///
+    /// # Errors
+    ///
+    /// As for [`notify`](Self::notify).
+    ///
+    /// # Cancel safety
+    ///
+    /// As for [`notify`](Self::notify).
+    pub async fn notify_raw(&self, method: &str, params: &impl Serialize) -> Result<(), Error> {
+        self.handle.connection.notify(method, params, None).await
     }
 
     /// Runs one turn: sends the prompt and gives the agent's answer, when all updates of the turn have been handled.

@@ -18,6 +18,7 @@ use crate::{
     CancellationSignal,
     connection::{BoxFuture, Connection},
     error::{Error, Lost},
+    request::write,
     schema::v1::{AGENT_METHOD_NAMES, PromptRequest, PromptResponse},
 };
 
@@ -77,16 +78,15 @@ async fn run(
     let method = AGENT_METHOD_NAMES.session_prompt;
     let connection = &client.handle.connection;
     let handlers = &connection.side().handlers;
-    let params =
-        serde_json::to_vec(&request).map_err(|error| Error::invalid_input(method, error))?;
-    let session = request.session_id;
+    let params = write(method, &request)?;
 
     let (sender, mut reply) = oneshot::channel();
     let from = side::handling_session();
     let id = connection.apply(|state, _| {
         state.alive()?;
-        prompts::reserve(handlers, state, &session, sender, from)
+        prompts::reserve(handlers, state, &request, sender, from)
     })?;
+    drop(request);
     let _give_up = GiveUpOnDrop { connection, id };
     let written = connection
         .apply_with_room(|state, after| prompts::write(handlers, state, after, id, &params));
@@ -119,7 +119,7 @@ async fn run(
         PromptReply::Answered(answer) => answer.read(method),
         PromptReply::TimedOut => Err(Error::timeout(method, handlers.prompt_timeout)),
         PromptReply::CancelTimedOut => Err(Error::cancel_timed_out(handlers.cancel_timeout)),
-        PromptReply::Lost(lost) => Err(lost.into()),
+        PromptReply::Lost(lost) => Err(Error::lost_call(method, lost)),
     }
 }
 

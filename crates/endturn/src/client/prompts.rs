@@ -22,7 +22,8 @@ use super::{
 use crate::{
     connection::{After, Connection, Map, Reply, State, cancel_call},
     error::{Error, Lost},
-    schema::v1::{AGENT_METHOD_NAMES, CancelNotification, ErrorCode, SessionId},
+    request::check_prompt,
+    schema::v1::{AGENT_METHOD_NAMES, CancelNotification, ErrorCode, PromptRequest, SessionId},
 };
 
 /// The unanswered prompts of all sessions.
@@ -93,10 +94,13 @@ const GIVEN_UP_KEPT: usize = 1024;
 pub(super) fn reserve(
     handlers: &Handlers,
     state: &mut State<ClientSide>,
-    session: &SessionId,
+    request: &PromptRequest,
     reply: oneshot::Sender<PromptReply>,
     from: Option<SessionId>,
 ) -> Result<i64, Error> {
+    let agent = state.peer.as_ref().ok_or_else(Error::not_initialized)?;
+    check_prompt(request, agent)?;
+    let session = &request.session_id;
     if state.side.prompts.occupant(session).is_some() {
         return Err(Error::busy(session.clone()));
     }
@@ -135,7 +139,7 @@ pub(super) fn write(
     }
     let method = AGENT_METHOD_NAMES.session_prompt;
     if let Err(error) = state.outbox.request(id, method, params) {
-        return Some(Err(Error::invalid_input(method, error)));
+        return Some(Err(Error::unwritable(method, &error)));
     }
     apply(handlers, state, after, id, Input::Written);
     if state.side.prompts.owes_answers(id) {

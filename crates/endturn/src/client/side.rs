@@ -19,12 +19,17 @@ use super::{
     prompts::{self, Limit, Prompts, Verdict},
 };
 use crate::{
+    capabilities::AgentPeer,
     connection::{
-        After, BoxFuture, Connection, Handler, Incoming, Key, Limits, Reply, Side, State,
-        answer_error, decode,
+        After, BoxFuture, Connection, Handler, Incoming, Key, Limits, NotificationHandler, Reply,
+        Side, State, answer_error, catch_panic, decode,
     },
     error::Lost,
-    schema::v1::{self, CLIENT_METHOD_NAMES, SessionId, SessionNotification},
+    schema::v1::{
+        self, CLIENT_METHOD_NAMES, ClientCapabilities, ElicitationCapabilities,
+        ElicitationFormCapabilities, ElicitationUrlCapabilities, FileSystemCapabilities,
+        Implementation, InitializeRequest, SessionId, SessionNotification,
+    },
 };
 
 pub(super) type UpdateHandler =
@@ -36,7 +41,13 @@ pub(super) struct Handlers {
     pub(super) update: Option<UpdateHandler>,
     /// The update handler blocks the thread that it runs on.
     pub(super) update_blocks: bool,
+    pub(super) info: Option<Implementation>,
+    /// Makes what the client offers of what the handlers show.
+    pub(super) adjust_capabilities:
+        Box<dyn Fn(ClientCapabilities) -> ClientCapabilities + Send + Sync>,
     pub(super) requests: HashMap<&'static str, Handler<Client>>,
+    pub(super) notifications: HashMap<&'static str, NotificationHandler<Client>>,
+    pub(super) unknown_update: Option<NotificationHandler<Client>>,
     pub(super) stray: Option<StrayHandler>,
     pub(super) limits: Limits,
     pub(super) request_timeout: Duration,
@@ -49,13 +60,62 @@ impl Default for Handlers {
         Self {
             update: None,
             update_blocks: false,
+            info: None,
+            adjust_capabilities: Box::new(|derived| derived),
             requests: HashMap::new(),
+            notifications: HashMap::new(),
+            unknown_update: None,
             stray: None,
             limits: Limits::default(),
             request_timeout: Duration::from_secs(60),
             prompt_timeout: Duration::ZERO,
             cancel_timeout: Duration::ZERO,
         }
+    }
+}
+
+impl Handlers {
+    /// Completes a request to initialize with what the caller did not say.
+    pub(super) fn introduce(&self, mut request: InitializeRequest) -> InitializeRequest {
+        if request.client_capabilities == ClientCapabilities::default() {
+            request.client_capabilities = (self.adjust_capabilities)(self.offers());
+        }
+        if request.client_info.is_none() {
+            request.client_info.clone_from(&self.info);
+        }
+        request
+    }
+
+    /// What the registered handlers make possible.
+    fn offers(&self) -> ClientCapabilities {
+        let names = &CLIENT_METHOD_NAMES;
+        let handles = |method| self.requests.contains_key(method);
+        let files = FileSystemCapabilities::new()
+            .read_text_file(handles(names.fs_read_text_file))
+            .write_text_file(handles(names.fs_write_text_file));
+        let terminal = [
+            names.terminal_create,
+            names.terminal_output,
+            names.terminal_wait_for_exit,
+            names.terminal_kill,
+            names.terminal_release,
+        ];
+        let elicitation = handles(names.elicitation_create).then(|| {
+            let pages = self.notifications.contains_key(names.elicitation_complete);
+            ElicitationCapabilities::new()
+                .form(ElicitationFormCapabilities::new())
+                .url(pages.then(ElicitationUrlCapabilities::new))
+        });
+        ClientCapabilities::new()
+            .fs(files)
+            .terminal(terminal.into_iter().all(handles))
+            .elicitation(elicitation)
+    }
+
+    /// Whether every update has to be looked at as it came.
+    fn taps_updates(&self) -> bool {
+        self.notifications
+            .contains_key(CLIENT_METHOD_NAMES.session_update)
     }
 }
 
@@ -124,15 +184,20 @@ impl Side for ClientSide {
     type State = Tables;
     type Work = Work;
     type Timer = (i64, Limit);
+    type Peer = AgentPeer;
+
+    /// What an agent may ask before `initialize` is answered is its own affair.
+    const WAITS_FOR_INITIALIZE: bool = false;
 
     fn shortcut(connection: &Connection<Self>, line: &[u8]) -> bool {
-        if connection.side().handlers.update.is_none() {
+        let handlers = &connection.side().handlers;
+        if handlers.update.is_none() || handlers.taps_updates() {
             return false;
         }
         let Some(notification) = chunk::read(line) else {
             return false;
         };
-        deliver(connection, notification, line.len());
+        deliver_update(connection, notification, line.len());
         true
     }
 
@@ -143,9 +208,13 @@ impl Side for ClientSide {
     }
 
     fn notification(connection: &Connection<Self>, method: &str, params: Option<&RawValue>) {
+        let handler = connection.side().handlers.notifications.get(method);
+        if let Some(handle) = handler {
+            notify(connection, method, handle, params);
+        }
         if method == CLIENT_METHOD_NAMES.session_update {
             update(connection, params);
-        } else {
+        } else if handler.is_none() {
             tracing::debug!(method, "ignored a notification that nobody handles");
         }
     }
@@ -255,30 +324,84 @@ fn session_of(params: Option<&RawValue>) -> Option<SessionId> {
 
 /// An update: into the inbox of its session, unless it belongs to a turn that was given up.
 fn update(connection: &Connection<ClientSide>, params: Option<&RawValue>) {
-    if connection.side().handlers.update.is_none() {
+    let handlers = &connection.side().handlers;
+    if handlers.update.is_none() && handlers.unknown_update.is_none() {
         return;
     }
-    let notification: SessionNotification = match decode(params) {
-        Ok(notification) => notification,
+    match decode::<SessionNotification>(params) {
+        Ok(notification) => deliver_update(connection, notification, size_of(params)),
+        Err(error) => match &handlers.unknown_update {
+            Some(handle) => {
+                notify(
+                    connection,
+                    CLIENT_METHOD_NAMES.session_update,
+                    handle,
+                    params,
+                );
+            }
+            None => tracing::warn!(%error, "skipped an update that cannot be read"),
+        },
+    }
+}
+
+fn size_of(params: Option<&RawValue>) -> usize {
+    params.map_or(0, |params| params.get().len())
+}
+
+/// Any notification with a handler: behind the updates of its session, if it names one.
+fn notify(
+    connection: &Connection<ClientSide>,
+    method: &str,
+    handle: &NotificationHandler<Client>,
+    params: Option<&RawValue>,
+) {
+    let Some(client) = connection.side().client() else {
+        return;
+    };
+    let told = match handle(params, client) {
+        Ok(told) => told,
         Err(error) => {
-            tracing::warn!(%error, "skipped an update that cannot be read");
+            tracing::warn!(method, %error, "skipped a notification that cannot be read");
             return;
         }
     };
-    let size = params.map_or(0, |params| params.get().len());
-    deliver(connection, notification, size);
+    match session_of(params) {
+        Some(session) => {
+            deliver(
+                connection,
+                &session,
+                Item::Notification(told, size_of(params)),
+            );
+        }
+        None => {
+            let method = method.to_owned();
+            tokio::spawn(async move {
+                if catch_panic(told).await.is_err() {
+                    tracing::error!(method, "a notification's handler panicked");
+                }
+            });
+        }
+    }
 }
 
 /// Puts an update of so many bytes where it belongs.
-fn deliver(connection: &Connection<ClientSide>, notification: SessionNotification, size: usize) {
+fn deliver_update(
+    connection: &Connection<ClientSide>,
+    notification: SessionNotification,
+    size: usize,
+) {
+    let session = notification.session_id.clone();
+    let item = Item::Update(Box::new(notification), size);
+    deliver(connection, &session, item);
+}
+
+/// Puts something that belongs to a turn into the inbox of its session.
+fn deliver(connection: &Connection<ClientSide>, session: &SessionId, item: Item) {
     let discarded = inbox::apply(connection, |state, _| {
-        let session = notification.session_id.clone();
-        let verdict = state.side.prompts.verdict(&session, Input::Update);
-        let item = Item::Update(Box::new(notification), size);
-        match verdict {
-            Verdict::Decided(Output::Deliver) => state.side.inboxes.push(&session, item),
+        match state.side.prompts.verdict(session, Input::Update) {
+            Verdict::Decided(Output::Deliver) => state.side.inboxes.push(session, item),
             Verdict::Decided(_) => return Some(item),
-            Verdict::Undecided => prompts::keep_undecided(state, &session, item),
+            Verdict::Undecided => prompts::keep_undecided(state, session, item),
         }
         None
     });

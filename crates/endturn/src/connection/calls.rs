@@ -108,7 +108,7 @@ impl Reply {
             Self::Result(result) => serde_json::from_str(result.get())
                 .map_err(|error| Error::invalid_answer(method, error)),
             Self::Error(error) => Err(Error::answered(method, error)),
-            Self::Lost(lost) => Err(lost.into()),
+            Self::Lost(lost) => Err(Error::lost_call(method, lost)),
             Self::TurnOver { cancelled } => Err(Error::turn_over(cancelled)),
         }
     }
@@ -246,7 +246,7 @@ fn told(settled: Result<Reply, oneshot::error::RecvError>) -> Reply {
 
 impl<S: Side> State<S> {
     /// An error if nothing can be asked any more: the connection is gone, or the request on whose behalf it would be.
-    fn admits_call(&mut self, parent: Option<&Parent>) -> Result<(), Error> {
+    pub(super) fn admits_call(&mut self, parent: Option<&Parent>) -> Result<(), Error> {
         self.alive()?;
         match parent {
             Some(parent) if self.requests.get_mut(parent.key).is_none() => {
@@ -266,7 +266,7 @@ impl<S: Side> State<S> {
         let id = self.calls.next_id();
         self.outbox
             .request(id, method, params)
-            .map_err(|error| Error::invalid_input(method.to_owned(), error))?;
+            .map_err(|error| Error::unwritable(method.to_owned(), &error))?;
         let (request, _) = outgoing::apply(outgoing::Request::Unsent, Input::Written);
         self.calls.open.insert(
             id,

@@ -44,6 +44,26 @@ where
     })
 }
 
+/// A handler of notifications, whose parameters are JSON; see [`Handler`].
+pub(crate) type NotificationHandler<C> =
+    Box<dyn Fn(Option<&RawValue>, C) -> Result<BoxFuture<()>, v1::Error> + Send + Sync>;
+
+/// Wraps a closure with typed parameters.
+pub(crate) fn notification_handler<C, P, F, Fut>(handle: F) -> NotificationHandler<C>
+where
+    C: Send + 'static,
+    P: DeserializeOwned + Send + 'static,
+    F: Fn(P, C) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = ()> + Send,
+{
+    let handle = Arc::new(handle);
+    Box::new(move |params, context| {
+        let params: P = decode(params)?;
+        let handle = Arc::clone(&handle);
+        Ok(Box::pin(async move { handle(params, context).await }))
+    })
+}
+
 /// Reads parameters; what is wrong with them is an error for the peer that names the field.
 pub(crate) fn decode<P: DeserializeOwned>(params: Option<&RawValue>) -> Result<P, v1::Error> {
     let text = params.map_or("{}", RawValue::get);

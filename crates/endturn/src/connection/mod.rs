@@ -30,12 +30,16 @@ use std::{
 };
 
 use endturn_core::wire::Id;
+use serde::Serialize;
 use serde_json::value::RawValue;
 use tokio::sync::Notify;
 
 pub(crate) use calls::{CallOptions, Calls, Parent, Reply, cancel_call};
 pub(crate) use driver::drive;
-pub(crate) use handlers::{BoxFuture, Handler, catch_panic, decode, handler, poll_catching};
+pub(crate) use handlers::{
+    BoxFuture, Handler, NotificationHandler, catch_panic, decode, handler, notification_handler,
+    poll_catching,
+};
 pub(crate) use outbox::Outbox;
 pub(crate) use reader::{answer_error, invalid_request};
 pub(crate) use requests::{Incoming, Key, Requests, Started};
@@ -65,6 +69,11 @@ pub(crate) trait Side: Sized + Send + Sync + 'static {
     type Work: Send;
     /// What a timer is for.
     type Timer: Copy + Ord + Send;
+    /// What is known of the other side after `initialize`.
+    type Peer: Clone + Send + Sync;
+
+    /// Whether the peer has to send `initialize` before any other request.
+    const WAITS_FOR_INITIALIZE: bool;
 
     /// Takes a line that this side knows without classifying it; `false` for any other.
     fn shortcut(_connection: &Connection<Self>, _line: &[u8]) -> bool {
@@ -158,6 +167,8 @@ pub(crate) struct State<S: Side> {
     pub(crate) calls: Calls,
     pub(crate) timers: Timers<S::Timer>,
     pub(crate) side: S::State,
+    /// Who the peer is and what it offers; `None` before `initialize`.
+    pub(crate) peer: Option<S::Peer>,
     /// No request is taken any more, and the connection ends when those that are open are answered.
     draining: bool,
     lost: Option<Lost>,
@@ -176,6 +187,7 @@ impl<S: Side> Connection<S> {
                 calls: Calls::default(),
                 timers: Timers::default(),
                 side: S::State::default(),
+                peer: None,
                 draining: false,
                 lost: None,
                 finished: false,
@@ -239,6 +251,37 @@ impl<S: Side> Connection<S> {
     /// Has everything look again that waits in [`apply_with_room`](Self::apply_with_room).
     pub(crate) fn nudge(&self) {
         self.0.room.notify_waiters();
+    }
+
+    /// Who the peer is and what it offers.
+    pub(crate) fn peer(&self) -> Result<S::Peer, Error> {
+        self.apply(|state, _| {
+            state.alive()?;
+            state.peer.clone().ok_or_else(Error::not_initialized)
+        })
+    }
+
+    /// Sends a notification when there is room for it, on behalf of the request that it must not outlive.
+    pub(crate) async fn notify(
+        &self,
+        method: &str,
+        params: &impl Serialize,
+        parent: Option<&Parent>,
+    ) -> Result<(), Error> {
+        self.apply_with_room(|state, _| {
+            if let Err(error) = state.admits_call(parent) {
+                return Some(Err(error));
+            }
+            if state.peer.is_none() {
+                return Some(Err(Error::not_initialized()));
+            }
+            if !state.outbox.has_room() {
+                return None;
+            }
+            let written = state.outbox.notification(method, params);
+            Some(written.map_err(|error| Error::unwritable(method.to_owned(), &error)))
+        })
+        .await
     }
 
     /// Ends the connection from this side: what has its place on the wire is still written.

@@ -136,6 +136,8 @@ impl<S: Side> State<S> {
     pub(crate) fn open(&mut self, id: Id, work: S::Work) -> Option<Started> {
         let refused = if self.draining {
             (id, "shutting down")
+        } else if S::WAITS_FOR_INITIALIZE && self.peer.is_none() {
+            (id, "initialize has to come first")
         } else {
             match self.requests.insert(id, work) {
                 Ok(started) => return Some(started),

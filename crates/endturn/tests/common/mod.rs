@@ -1,15 +1,42 @@
 //! What the tests of this crate share.
 #![allow(dead_code, reason = "each test file uses its part")]
 
-use endturn::Agent;
+use endturn::{
+    Agent, Client,
+    client::ClientBuilder,
+    schema::{ProtocolVersion, v1::InitializeRequest},
+    transport::Transport,
+};
 use endturn_testkit::RawPeer;
 use serde_json::{Value, json};
 
 /// A raw client of this agent, which is served in the background.
-pub(crate) fn client_of(agent: Agent) -> RawPeer {
-    let (peer, transport) = RawPeer::pair();
+pub(crate) async fn client_of(agent: Agent) -> RawPeer {
+    let (mut peer, transport) = RawPeer::pair();
     tokio::spawn(async move { agent.serve(transport).await });
+    peer.initialize().await;
     peer
+}
+
+/// A client, and the raw agent it talks to.
+pub(crate) async fn connect(builder: ClientBuilder) -> (Client, RawPeer) {
+    let (mut agent, transport) = RawPeer::pair();
+    let client = builder.connect(transport);
+    let (initialized, _) = tokio::join!(initialize(&client), agent.accept_initialize());
+    initialized.unwrap();
+    (client, agent)
+}
+
+pub(crate) async fn initialize(client: &Client) -> Result<(), endturn::Error> {
+    let request = InitializeRequest::new(ProtocolVersion::V1);
+    client.initialize(request).await.map(drop)
+}
+
+/// A client that is connected to this transport, and past `initialize`.
+pub(crate) async fn initialized(builder: ClientBuilder, transport: Transport) -> Client {
+    let client = builder.connect(transport);
+    initialize(&client).await.unwrap();
+    client
 }
 
 pub(crate) fn prompt(id: impl Into<Value>, session: &str, text: &str) -> Value {

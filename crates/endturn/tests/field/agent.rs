@@ -31,7 +31,7 @@ fn waiting() -> AgentBuilder {
 
 /// A raw client of the scripted agent, with `session-1` open.
 async fn scripted() -> RawPeer {
-    let mut client = client_of(endturn_testkit::scripted::agent().build());
+    let mut client = client_of(endturn_testkit::scripted::agent().build()).await;
     client.send(new_session(0)).await;
     client.receive_until(0).await;
     client
@@ -54,7 +54,7 @@ async fn c01_a_cancel_that_comes_while_the_turn_is_being_set_up_finds_it() {
             }
         })
         .build();
-    let mut client = client_of(agent);
+    let mut client = client_of(agent).await;
     client.send_all([prompt(1, "a", "x"), cancel("a")]).await;
     assert!(client.barrier().await.is_empty());
     set_up.send(()).unwrap();
@@ -73,7 +73,7 @@ async fn c03_a_handler_that_blocks_its_thread_blocks_neither_the_cancel_nor_othe
             Ok(PromptResponse::new(StopReason::EndTurn))
         })
         .build();
-    let mut client = client_of(agent);
+    let mut client = client_of(agent).await;
     client.send_all([prompt(1, "a", "x"), new_session(2)]).await;
     assert_eq!(
         client.receive().await,
@@ -88,7 +88,7 @@ async fn c04_a_handler_that_ignores_the_cancel_loses_its_turn_after_the_grace_pe
     let agent = Agent::builder()
         .on_prompt(|_, _| std::future::pending())
         .build();
-    let mut client = client_of(agent).limit(Duration::from_secs(1000));
+    let mut client = client_of(agent).await.limit(Duration::from_secs(1000));
     client.send(prompt(1, "a", "x")).await;
     client.barrier().await;
     tokio::time::advance(Duration::from_secs(600)).await;
@@ -113,7 +113,7 @@ async fn c05_a_cancelled_turn_is_never_answered_end_turn() {
                 Ok(PromptResponse::new(reason))
             })
             .build();
-        let mut client = client_of(agent);
+        let mut client = client_of(agent).await;
         client.send_all([prompt(1, "a", "x"), cancel("a")]).await;
         assert_eq!(client.receive().await, stopped(1, "cancelled"));
     }
@@ -143,7 +143,7 @@ async fn c06_the_error_that_a_cancel_causes_inside_the_handler_never_leaves_it()
                 abort(how).await
             })
             .build();
-        let mut client = client_of(agent);
+        let mut client = client_of(agent).await;
         client.send_all([prompt(1, "a", "x"), cancel("a")]).await;
         assert_eq!(client.receive().await, stopped(1, "cancelled"), "{how}");
     }
@@ -174,7 +174,7 @@ async fn c07_a_prompt_is_answered_on_every_way_out_of_its_handler() {
     let agent = Agent::builder()
         .on_prompt(|request, _| async move { end(text(&request)).await })
         .build();
-    let mut client = client_of(agent);
+    let mut client = client_of(agent).await;
     for how in [
         "back end gone",
         "worker panics",
@@ -223,7 +223,7 @@ fn stuck() -> (Agent, blocking::Sender<()>, mpsc::UnboundedReceiver<()>) {
 #[tokio::test]
 async fn c08_what_a_handler_returns_after_its_turn_is_not_the_next_turns_answer() {
     let (agent, let_go, mut gone) = stuck();
-    let mut client = client_of(agent);
+    let mut client = client_of(agent).await;
     client.send(prompt(1, "a", "stuck")).await;
     assert_eq!(client.receive().await, message("a", "stuck"));
     client.send(cancel_request(1)).await;
@@ -250,7 +250,7 @@ async fn c09_a_session_takes_prompts_again_however_its_turn_ended() {
             ended()
         })
         .build();
-    let mut client = client_of(agent).limit(Duration::from_secs(10_000));
+    let mut client = client_of(agent).await.limit(Duration::from_secs(10_000));
     let mut id = 0;
     for (what, end) in [
         ("wait", Some("session/cancel")),
@@ -280,7 +280,7 @@ async fn c09_a_session_takes_prompts_again_however_its_turn_ended() {
 #[tokio::test]
 async fn c09_a_handler_that_was_left_behind_does_not_free_the_session_of_the_next_turn() {
     let (agent, let_go, mut gone) = stuck();
-    let mut client = client_of(agent);
+    let mut client = client_of(agent).await;
     client.send(prompt(1, "a", "stuck")).await;
     assert_eq!(client.receive().await, message("a", "stuck"));
     client.send(cancel_request(1)).await;
@@ -300,7 +300,7 @@ async fn c09_a_handler_that_was_left_behind_does_not_free_the_session_of_the_nex
 
 #[tokio::test]
 async fn c10_a_prompt_for_a_busy_session_is_refused_and_the_turn_goes_on() {
-    let mut client = client_of(waiting().build());
+    let mut client = client_of(waiting().build()).await;
     client.send(prompt(1, "a", "wait")).await;
     for id in 2..5 {
         client.send(prompt(id, "a", "and another thing")).await;
@@ -316,7 +316,7 @@ async fn c10_a_prompt_for_a_busy_session_is_refused_and_the_turn_goes_on() {
 
 #[tokio::test]
 async fn c11_a_stop_that_comes_too_late_does_not_hit_the_next_turn() {
-    let mut client = client_of(waiting().build());
+    let mut client = client_of(waiting().build()).await;
     client.send(prompt(1, "a", "x")).await;
     assert_eq!(client.receive().await, stopped(1, "end_turn"));
     client.send_all([cancel("a"), prompt(2, "a", "wait")]).await;
@@ -327,7 +327,7 @@ async fn c11_a_stop_that_comes_too_late_does_not_hit_the_next_turn() {
 
 #[tokio::test]
 async fn c12_a_user_who_presses_stop_again_and_again_gets_one_answer() {
-    let mut client = client_of(waiting().build());
+    let mut client = client_of(waiting().build()).await;
     client
         .send_all([
             prompt(1, "a", "wait"),
@@ -361,7 +361,7 @@ async fn c13_a_stream_that_outlives_its_turn_writes_nothing_behind_the_answer() 
             }
         })
         .build();
-    let mut client = client_of(agent);
+    let mut client = client_of(agent).await;
     client.send(prompt(1, "a", "x")).await;
     assert_eq!(client.receive().await, message("a", "first"));
     assert_eq!(client.receive().await, stopped(1, "end_turn"));
@@ -372,7 +372,7 @@ async fn c13_a_stream_that_outlives_its_turn_writes_nothing_behind_the_answer() 
 
 #[tokio::test]
 async fn c14_a_prompt_written_when_the_cancelled_answer_is_read_is_taken() {
-    let mut client = client_of(waiting().build());
+    let mut client = client_of(waiting().build()).await;
     for id in 0..200 {
         client
             .send_all([prompt(id, "a", "wait"), cancel("a")])
@@ -426,7 +426,7 @@ async fn c16_a_handler_can_tell_a_cancelled_question_from_a_rejected_one() {
 
 #[tokio::test]
 async fn c17_a_cancel_hits_one_turn_and_neither_another_session_nor_its_own() {
-    let mut client = client_of(waiting().build());
+    let mut client = client_of(waiting().build()).await;
     client
         .send_all([prompt(1, "a", "wait"), prompt(2, "b", "wait"), cancel("a")])
         .await;
@@ -452,7 +452,7 @@ async fn c18_an_unknown_session_gets_silence_for_a_cancel_and_an_error_for_a_pro
 
 #[tokio::test]
 async fn c19_a_cancel_gets_no_answer_and_one_that_is_a_request_an_error() {
-    let mut client = client_of(waiting().build());
+    let mut client = client_of(waiting().build()).await;
     client.send_all([prompt(1, "a", "wait"), cancel("a")]).await;
     assert_eq!(client.receive().await, stopped(1, "cancelled"));
     assert!(client.barrier().await.is_empty());
@@ -472,7 +472,7 @@ async fn c20_a_turn_of_a_session_from_an_earlier_connection_is_cancelled_like_an
     let agent = waiting()
         .on_new_session(|_, _| async { Ok(NewSessionResponse::new("a")) })
         .build();
-    let mut before = client_of(agent.clone());
+    let mut before = client_of(agent.clone()).await;
     before.send(new_session(0)).await;
     before.receive_until(0).await;
     before.send(prompt(1, "a", "wait")).await;
@@ -480,7 +480,7 @@ async fn c20_a_turn_of_a_session_from_an_earlier_connection_is_cancelled_like_an
     before.hang_up();
     assert_eq!(before.receive_line().await, None);
 
-    let mut client = client_of(agent);
+    let mut client = client_of(agent).await;
     client.send(prompt(1, "a", "wait")).await;
     assert!(client.barrier().await.is_empty());
     client.send(cancel("a")).await;
@@ -513,7 +513,7 @@ async fn c27_a_cancel_request_is_obeyed_once_and_only_for_its_very_id() {
     let agent = waiting()
         .on_new_session(|_, _| std::future::pending())
         .build();
-    let mut client = client_of(agent);
+    let mut client = client_of(agent).await;
     client
         .send_all([prompt(1, "a", "wait"), new_session("2")])
         .await;
@@ -543,7 +543,7 @@ async fn c27_a_cancel_request_is_obeyed_once_and_only_for_its_very_id() {
 #[tokio::test]
 async fn c27_a_cancelled_request_is_answered_although_its_handler_goes_on() {
     let (agent, let_go, mut gone) = stuck();
-    let mut client = client_of(agent);
+    let mut client = client_of(agent).await;
     client.send(prompt(1, "a", "stuck")).await;
     assert_eq!(client.receive().await, message("a", "stuck"));
     client.send_all([cancel("a"), cancel_request(1)]).await;

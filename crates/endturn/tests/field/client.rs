@@ -26,7 +26,7 @@ use crate::support::{
 
 #[tokio::test]
 async fn c02_a_stop_from_anywhere_at_any_time_is_one_cancel_behind_the_prompt() {
-    let (client, mut agent) = connect(Client::builder());
+    let (client, mut agent) = connect(Client::builder()).await;
     // Pressed before the prompt is even written, and by three hands.
     let stop = CancellationSignal::new();
     let hands: Vec<_> = (0..3)
@@ -50,7 +50,7 @@ async fn c02_a_stop_from_anywhere_at_any_time_is_one_cancel_behind_the_prompt() 
 
 #[tokio::test]
 async fn c08_the_answer_to_a_prompt_that_was_given_up_is_not_the_next_ones() {
-    let (client, mut agent) = connect(Client::builder());
+    let (client, mut agent) = connect(Client::builder()).await;
     let (answer, old) = prompted(&client, &mut agent, "a", None).await;
     answer.abort();
     assert!(answer.await.unwrap_err().is_cancelled());
@@ -73,7 +73,7 @@ async fn c08_the_answer_to_a_prompt_that_was_given_up_is_not_the_next_ones() {
 
 #[tokio::test]
 async fn c09_a_session_takes_prompts_again_however_its_turn_ended() {
-    let (client, mut agent) = connect(Client::builder());
+    let (client, mut agent) = connect(Client::builder()).await;
     for end in ["cancelled", "error", "dropped"] {
         let stop = CancellationSignal::new();
         let (answer, id) = prompted(&client, &mut agent, "a", Some(&stop)).await;
@@ -98,7 +98,7 @@ async fn c09_a_session_takes_prompts_again_however_its_turn_ended() {
 
 #[tokio::test]
 async fn c10_a_second_prompt_in_a_busy_session_fails_here_and_the_agent_never_sees_it() {
-    let (client, mut agent) = connect(Client::builder());
+    let (client, mut agent) = connect(Client::builder()).await;
     let (answer, id) = prompted(&client, &mut agent, "a", None).await;
     let refused = client.prompt(request("a", "and another thing"), None).await;
     assert!(refused.unwrap_err().is_busy());
@@ -109,7 +109,7 @@ async fn c10_a_second_prompt_in_a_busy_session_fails_here_and_the_agent_never_se
 
 #[tokio::test]
 async fn c11_a_stop_that_comes_too_late_is_not_sent_and_does_not_hit_the_next_turn() {
-    let (client, mut agent) = connect(Client::builder());
+    let (client, mut agent) = connect(Client::builder()).await;
     let stop = CancellationSignal::new();
     let (answer, id) = prompted(&client, &mut agent, "a", Some(&stop)).await;
     agent.send(stopped(id, "end_turn")).await;
@@ -125,7 +125,7 @@ async fn c11_a_stop_that_comes_too_late_is_not_sent_and_does_not_hit_the_next_tu
 
 #[tokio::test]
 async fn c12_a_user_who_presses_stop_again_and_again_sends_one_cancel() {
-    let (client, mut agent) = connect(Client::builder());
+    let (client, mut agent) = connect(Client::builder()).await;
     let stop = CancellationSignal::new();
     let (answer, id) = prompted(&client, &mut agent, "a", Some(&stop)).await;
     for _ in 0..3 {
@@ -152,7 +152,7 @@ async fn c13b_an_answer_does_not_overtake_the_updates_before_it() {
                 *seen.lock().unwrap() += 1;
             }
         })
-    });
+    }).await;
     let (answer, id) = prompted(&client, &mut agent, "a", None).await;
     agent
         .send_all([
@@ -181,7 +181,7 @@ async fn c15_questions_of_a_cancelled_turn_are_answered_at_once_and_their_dialog
             let _dialog = dialog;
             std::future::pending().await
         }
-    }));
+    })).await;
     let stop = CancellationSignal::new();
     let (answer, id) = prompted(&client, &mut agent, "a", Some(&stop)).await;
     agent
@@ -214,7 +214,7 @@ async fn c16_a_rejection_goes_out_as_one_and_cancels_nothing() {
         let no = SelectedPermissionOutcome::new(PermissionOptionId::new("reject"));
         let outcome = RequestPermissionOutcome::Selected(no);
         Ok(RequestPermissionResponse::new(outcome))
-    }));
+    })).await;
     let (answer, id) = prompted(&client, &mut agent, "a", None).await;
     agent.send(permission(1, "a")).await;
     let no = json!({"outcome": {"outcome": "selected", "optionId": "reject"}});
@@ -230,7 +230,7 @@ async fn c17_a_stop_is_for_one_session() {
     let (client, mut agent) = connect(Client::builder().on_permission(move |_, _| {
         asked.send(()).unwrap();
         std::future::pending()
-    }));
+    })).await;
     let stop = CancellationSignal::new();
     let (stopping, id) = prompted(&client, &mut agent, "a", Some(&stop)).await;
     let (other, other_id) = prompted(&client, &mut agent, "b", None).await;
@@ -248,7 +248,7 @@ async fn c17_a_stop_is_for_one_session() {
 
 #[tokio::test]
 async fn c19_a_cancel_is_a_notification_that_nobody_waits_for() {
-    let (client, mut agent) = connect(Client::builder());
+    let (client, mut agent) = connect(Client::builder()).await;
     let stop = CancellationSignal::new();
     let (answer, id) = prompted(&client, &mut agent, "a", Some(&stop)).await;
     stop.cancel();
@@ -262,7 +262,7 @@ async fn c19_a_cancel_is_a_notification_that_nobody_waits_for() {
 #[tokio::test]
 async fn c20_a_turn_is_cancelled_while_its_session_is_being_loaded() {
     let seen = Seen::default();
-    let (client, mut agent) = connect(seen.watch(Client::builder()));
+    let (client, mut agent) = connect(seen.watch(Client::builder())).await;
     let load = tokio::spawn(client.request(&LoadSessionRequest::new("a", "/")));
     let loading = agent.receive().await;
     assert_eq!(loading["method"], "session/load");
@@ -281,7 +281,7 @@ async fn c20_a_turn_is_cancelled_while_its_session_is_being_loaded() {
 
 #[tokio::test(start_paused = true)]
 async fn c21_a_turn_of_three_hours_is_not_timed_out() {
-    let (client, agent) = connect(Client::builder());
+    let (client, agent) = connect(Client::builder()).await;
     let mut agent = agent.limit(Duration::from_secs(100_000));
     let (answer, id) = prompted(&client, &mut agent, "a", None).await;
     tokio::time::advance(Duration::from_secs(3 * 60 * 60)).await;
@@ -293,7 +293,7 @@ async fn c21_a_turn_of_three_hours_is_not_timed_out() {
 #[tokio::test(start_paused = true)]
 async fn c21_whoever_gives_a_turn_up_tells_the_agent() {
     let limit = Duration::from_secs(600);
-    let (client, agent) = connect(Client::builder().prompt_timeout(limit));
+    let (client, agent) = connect(Client::builder().prompt_timeout(limit)).await;
     let mut agent = agent.limit(Duration::from_secs(100_000));
     let (answer, id) = prompted(&client, &mut agent, "a", None).await;
     assert_eq!(agent.receive().await, cancel_request(id));
@@ -307,7 +307,7 @@ async fn c21_whoever_gives_a_turn_up_tells_the_agent() {
 #[tokio::test(start_paused = true)]
 async fn c22_a_turn_is_cancelled_when_the_agent_says_so_and_not_before() {
     let seen = Seen::default();
-    let (client, mut agent) = connect(seen.watch(Client::builder()));
+    let (client, mut agent) = connect(seen.watch(Client::builder())).await;
     let stop = CancellationSignal::new();
     let (answer, id) = prompted(&client, &mut agent, "a", Some(&stop)).await;
     stop.cancel();
@@ -360,7 +360,7 @@ async fn c23_an_agent_that_ignores_the_cancel_is_asked_harder_and_then_given_up(
 async fn c23_a_client_whose_agent_ignores_every_cancel_is_usable_again_after_the_cancel_timeout() {
     let seen = Seen::default();
     let builder = Client::builder().cancel_timeout(Duration::from_secs(10));
-    let (client, agent) = connect(seen.watch(builder));
+    let (client, agent) = connect(seen.watch(builder)).await;
     let mut agent = agent.limit(Duration::from_secs(1000));
     let mut shown = 0;
     // It never answers any of them, and the last one is answered all the same.
@@ -403,7 +403,7 @@ async fn c23_a_client_whose_agent_ignores_every_cancel_is_usable_again_after_the
 async fn c23_a_late_answer_to_a_prompt_that_was_given_up_changes_nothing_in_the_next_turn() {
     let seen = Seen::default();
     let builder = Client::builder().cancel_timeout(Duration::from_secs(10));
-    let (client, agent) = connect(seen.watch(builder));
+    let (client, agent) = connect(seen.watch(builder)).await;
     let mut agent = agent.limit(Duration::from_secs(1000));
     let stop = CancellationSignal::new();
     let (answer, old) = prompted(&client, &mut agent, "a", Some(&stop)).await;
@@ -441,7 +441,7 @@ async fn c27_a_cancel_request_of_the_agent_closes_that_one_question() {
             let _dialog = dialog;
             std::future::pending().await
         }
-    }));
+    })).await;
     let (answer, id) = prompted(&client, &mut agent, "a", None).await;
     agent.send(permission("1", "a")).await;
     let closed = questions.recv().await.unwrap();
@@ -466,7 +466,7 @@ async fn c27_a_cancel_request_of_the_agent_closes_that_one_question() {
 
 #[tokio::test]
 async fn c27_a_request_that_is_given_up_is_cancelled_once_under_the_id_it_was_sent_with() {
-    let (client, mut agent) = connect(Client::builder());
+    let (client, mut agent) = connect(Client::builder()).await;
     let new = tokio::spawn(client.new_session(NewSessionRequest::new("/")));
     let id = agent.receive().await["id"].clone();
     new.abort();

@@ -230,7 +230,7 @@ pub(crate) async fn against_client(transcript: &Transcript) -> Played {
     let builder = seen
         .watch(Client::builder())
         .on_stray_output(move |line, _| kept.lock().unwrap().push(line.to_owned()));
-    let (client, agent) = connect(builder);
+    let (client, agent) = connect(builder).await;
     let mut stage = Stage {
         start,
         client,

@@ -56,7 +56,7 @@ fn with_stray() -> (Client, RawPeer, Stray) {
     let builder = Client::builder().on_stray_output(move |line, advice| {
         kept.lock().unwrap().push((line.to_owned(), advice));
     });
-    let (client, agent) = connect(builder);
+    let (client, agent) = connect(builder).await;
     (client, agent, stray)
 }
 
@@ -92,7 +92,7 @@ async fn w2_headers_and_pretty_printed_json_are_skipped_at_both_ends() {
     assert!(stray[0].1.contains("headers"), "{stray:?}");
     assert!(stray[1].1.contains("several lines"), "{stray:?}");
 
-    let mut client = client_of(echo());
+    let mut client = client_of(echo()).await;
     client.send_bytes(bytes).await;
     for _ in 0..4 {
         let answer = client.receive().await;
@@ -111,7 +111,7 @@ async fn w3_a_line_beyond_the_limit_costs_itself_and_not_the_connection() {
     let report = Arc::clone(&stray);
     let (client, mut agent) = connect(seen.watch(Client::builder().on_stray_output(
         move |line, advice| report.lock().unwrap().push((line.to_owned(), advice)),
-    )));
+    ))).await;
     let (answer, id) = prompted(&client, &mut agent, "a", None).await;
     // An image of a few mebibytes is still an update.
     let image = "x".repeat(8 * 1024 * 1024);
@@ -138,7 +138,7 @@ async fn w3_a_line_beyond_the_limit_costs_itself_and_not_the_connection() {
 async fn w4_a_character_that_two_reads_share_is_one_character() {
     let words = "ä€𝄞\u{2028}ü";
     let seen = Seen::default();
-    let (client, mut agent) = connect(seen.watch(Client::builder()));
+    let (client, mut agent) = connect(seen.watch(Client::builder())).await;
     let (answer, id) = prompted(&client, &mut agent, "a", None).await;
     for byte in format!("{}\n{}\n", message("a", words), stopped(id, "end_turn")).bytes() {
         agent.send_bytes(&[byte]).await;
@@ -146,7 +146,7 @@ async fn w4_a_character_that_two_reads_share_is_one_character() {
     assert_eq!(stop_reason(answer).await, StopReason::EndTurn);
     assert_eq!(seen.so_far(), [words]);
 
-    let mut client = client_of(echo());
+    let mut client = client_of(echo()).await;
     for byte in format!("{}\n", prompt(1, "a", words)).bytes() {
         client.send_bytes(&[byte]).await;
     }
@@ -155,7 +155,7 @@ async fn w4_a_character_that_two_reads_share_is_one_character() {
 
 #[tokio::test]
 async fn w5_byte_order_mark_and_carriage_return_are_read_and_never_written() {
-    let mut client = client_of(echo());
+    let mut client = client_of(echo()).await;
     client
         .send_bytes(format!("\u{feff}{}\r\n", prompt(1, "a", "x")).as_bytes())
         .await;
@@ -165,7 +165,7 @@ async fn w5_byte_order_mark_and_carriage_return_are_read_and_never_written() {
         assert_eq!(serde_json::from_str::<Value>(&line).unwrap(), expected);
     }
 
-    let (client, mut agent) = connect(Client::builder());
+    let (client, mut agent) = connect(Client::builder()).await;
     let answer = tokio::spawn(client.prompt(crate::support::request("a", "x"), None));
     let line = agent.receive_line().await.unwrap();
     assert!(line.starts_with('{') && line.ends_with('}'), "{line:?}");
@@ -185,14 +185,14 @@ async fn w6_an_id_comes_back_as_it_was_sent_from_both_ends() {
         json!("a\u{1f}b"),
         json!(u64::MAX),
     ];
-    let mut client = client_of(echo());
+    let mut client = client_of(echo()).await;
     for id in &ids {
         client.send(new_session(id.clone())).await;
         assert_eq!(client.receive().await["id"], *id);
     }
     // Two that differ in nothing but their type are open at once.
     let (client, mut agent) =
-        connect(Client::builder().on_permission(|_, _| std::future::pending()));
+        connect(Client::builder().on_permission(|_, _| std::future::pending())).await;
     let stop = endturn::CancellationSignal::new();
     let (answer, id) = prompted(&client, &mut agent, "a", Some(&stop)).await;
     for id in &ids {
@@ -213,7 +213,7 @@ async fn w6_an_id_comes_back_as_it_was_sent_from_both_ends() {
 #[tokio::test]
 async fn w7_what_this_version_does_not_know_costs_one_update_and_not_the_turn() {
     let seen = Seen::default();
-    let (client, mut agent) = connect(seen.watch(Client::builder()));
+    let (client, mut agent) = connect(seen.watch(Client::builder())).await;
     let (answer, id) = prompted(&client, &mut agent, "a", None).await;
     let update = |update: Value| {
         json!({"jsonrpc": "2.0", "method": "session/update",
@@ -236,7 +236,7 @@ async fn w7_what_this_version_does_not_know_costs_one_update_and_not_the_turn() 
 
 #[tokio::test]
 async fn w7_an_unknown_stop_reason_ends_its_turn_with_an_error_and_nothing_else() {
-    let (client, mut agent) = connect(Client::builder());
+    let (client, mut agent) = connect(Client::builder()).await;
     let (answer, id) = prompted(&client, &mut agent, "a", None).await;
     agent.send(stopped(id, "context_exhausted")).await;
     let error = answer.await.unwrap().unwrap_err();
@@ -251,7 +251,7 @@ async fn w7_an_unknown_stop_reason_ends_its_turn_with_an_error_and_nothing_else(
 async fn w8_a_request_that_nobody_handles_is_answered_at_both_ends() {
     let unknown = json!({"jsonrpc": "2.0", "id": "q", "method": "terminal/create",
         "params": {"sessionId": "a", "command": "ls"}});
-    let (client, mut agent) = connect(Client::builder());
+    let (client, mut agent) = connect(Client::builder()).await;
     agent.send(&unknown).await;
     let answer = agent.receive().await;
     assert_eq!(
@@ -260,7 +260,7 @@ async fn w8_a_request_that_nobody_handles_is_answered_at_both_ends() {
     );
     goes_on(&client, &mut agent).await;
 
-    let mut client = client_of(echo());
+    let mut client = client_of(echo()).await;
     client.send(&unknown).await;
     let answer = client.receive().await;
     assert_eq!(
@@ -273,7 +273,7 @@ async fn w8_a_request_that_nobody_handles_is_answered_at_both_ends() {
 #[tokio::test]
 async fn w9_updates_that_come_before_their_session_is_known_are_shown() {
     let seen = Seen::default();
-    let (client, mut agent) = connect(seen.watch(Client::builder()));
+    let (client, mut agent) = connect(seen.watch(Client::builder())).await;
     let new = tokio::spawn(client.new_session(NewSessionRequest::new("/")));
     let id = agent.receive().await["id"].clone();
     agent
@@ -292,7 +292,7 @@ async fn w9_updates_that_come_before_their_session_is_known_are_shown() {
 #[tokio::test(start_paused = true)]
 async fn w10_a_handshake_that_hangs_fails_in_time_and_says_what_was_awaited() {
     let hello = || InitializeRequest::new(ProtocolVersion::V1);
-    let (client, _agent) = connect(Client::builder());
+    let (client, _agent) = connect(Client::builder()).await;
     let start = Instant::now();
     let error = client.initialize(hello()).await.unwrap_err();
     assert_eq!(error.to_string(), "no answer to initialize within 60s");
@@ -310,7 +310,7 @@ async fn w11_deep_nesting_costs_one_message_at_both_ends() {
     let deep =
         |open: &str, close: &str| format!("{}{}", open.repeat(200_000), close.repeat(200_000));
     let seen = Seen::default();
-    let (client, mut agent) = connect(seen.watch(Client::builder()));
+    let (client, mut agent) = connect(seen.watch(Client::builder())).await;
     let (answer, id) = prompted(&client, &mut agent, "a", None).await;
     for meta in [deep("[", "]"), deep(r#"{"a":"#, "}").replace(":}", ":1}")] {
         agent
@@ -326,7 +326,7 @@ async fn w11_deep_nesting_costs_one_message_at_both_ends() {
     assert_eq!(stop_reason(answer).await, StopReason::EndTurn);
     assert_eq!(seen.so_far(), ["flat"]);
 
-    let mut client = client_of(echo());
+    let mut client = client_of(echo()).await;
     let meta = deep("[", "]");
     client
         .send(format!(
@@ -349,7 +349,7 @@ async fn w12_the_end_of_input_ends_both_loops_once() {
     served.await.unwrap().unwrap();
     while client.receive_line().await.is_some() {}
 
-    let (client, mut agent) = connect(Client::builder());
+    let (client, mut agent) = connect(Client::builder()).await;
     let (answer, id) = prompted(&client, &mut agent, "a", None).await;
     let (other, _) = prompted(&client, &mut agent, "b", None).await;
     agent
