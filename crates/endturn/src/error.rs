@@ -79,7 +79,7 @@ enum Inner {
     #[error("the answer to {method} cannot be read")]
     InvalidAnswer {
         method: Cow<'static, str>,
-        source: serde_json::Error,
+        source: Box<dyn StdError + Send + Sync>,
     },
     #[error("the parameters of {method} cannot be sent: {reason}")]
     InvalidInput {
@@ -274,9 +274,9 @@ impl Error {
 
     pub(crate) fn invalid_answer(
         method: impl Into<Cow<'static, str>>,
-        source: serde_json::Error,
+        source: impl Into<Box<dyn StdError + Send + Sync>>,
     ) -> Self {
-        let method = method.into();
+        let (method, source) = (method.into(), source.into());
         Self(Box::new(Inner::InvalidAnswer { method, source }))
     }
 

@@ -70,7 +70,8 @@ async fn signal_sends_one_cancel_and_the_prompt_gives_the_agents_answer() {
     let (client, mut agent) = connect(Client::builder().on_update(move |notification, _| {
         updates.send(notification.update).unwrap();
         async {}
-    })).await;
+    }))
+    .await;
     let stop = CancellationSignal::new();
     let (answer, id) = prompted(&client, &mut agent, "a", Some(&stop)).await;
     std::thread::spawn({
@@ -175,7 +176,8 @@ async fn permissions_open_at_the_cancel_and_later_ones_are_answered_cancelled() 
             let _held = held;
             std::future::pending().await
         }
-    })).await;
+    }))
+    .await;
     let stop = CancellationSignal::new();
     let (answer, id) = prompted(&client, &mut agent, "a", Some(&stop)).await;
     let (other, other_id) = prompted(&client, &mut agent, "b", None).await;
@@ -217,7 +219,8 @@ async fn permissions_elicitations_are_settled_likewise() {
     let (client, mut agent) = connect(Client::builder().on_elicitation(move |_, _| {
         asked.send(()).unwrap();
         std::future::pending()
-    })).await;
+    }))
+    .await;
     let elicitation = |id: i64| {
         json!({"jsonrpc": "2.0", "id": id, "method": "elicitation/create", "params": {
             "sessionId": "a", "mode": "form", "message": "Your name?",
@@ -250,7 +253,8 @@ async fn a_permission_is_answered_with_the_users_choice() {
         Ok(RequestPermissionResponse::new(
             RequestPermissionOutcome::Selected(choice),
         ))
-    })).await;
+    }))
+    .await;
     let (answer, id) = prompted(&client, &mut agent, "a", None).await;
     agent.send(permission(1, "a")).await;
     assert_eq!(
@@ -277,7 +281,8 @@ async fn answer_last_the_prompt_waits_for_the_update_handler() {
                 handled.fetch_add(1, Ordering::Relaxed);
             }
         })
-    }).await;
+    })
+    .await;
     let (mut answer, id) = prompted(&client, &mut agent, "a", None).await;
     for _ in 0..3 {
         agent.send(message("a", "x")).await;
@@ -319,7 +324,8 @@ async fn answer_last_a_handler_that_makes_a_request_does_not_deadlock() {
                 .await
                 .unwrap();
         }
-    })).await;
+    }))
+    .await;
     let (answer, id) = prompted(&client, &mut agent, "a", None).await;
     agent.send(message("a", "x")).await;
     let new = agent.receive().await;
@@ -354,7 +360,8 @@ async fn answer_last_a_slow_handler_holds_the_reader_back_but_never_from_its_own
                 handled.fetch_add(1, Ordering::Relaxed);
             }
         })
-    }).await;
+    })
+    .await;
     let (answer, id) = prompted(&client, &mut agent, "a", None).await;
     let big = "x".repeat(100_000);
     // Ten times what may wait for the handler.
@@ -394,7 +401,8 @@ async fn a_panicking_update_handler_loses_one_update() {
         assert!(text.text != "panic", "as the test wants it");
         updates.send(text.text).unwrap();
         async {}
-    })).await;
+    }))
+    .await;
     let (answer, id) = prompted(&client, &mut agent, "a", None).await;
     for text in ["1", "panic", "2"] {
         agent.send(message("a", text)).await;
@@ -417,7 +425,8 @@ async fn drop_sends_one_cancel_request_and_the_rest_of_the_turn_is_discarded() {
                 .push(format!("{:?}", notification.update));
             async {}
         })
-    }).await;
+    })
+    .await;
     // Never polled: never sent.
     drop(client.prompt(request("a", "x"), None));
     assert!(agent.barrier().await.is_empty());
@@ -475,7 +484,8 @@ async fn detach_lets_the_turn_go_on() {
     let (client, mut agent) = connect(Client::builder().on_update(move |notification, _| {
         updates.send(notification.update).unwrap();
         async {}
-    })).await;
+    }))
+    .await;
     client.prompt(request("a", "x"), None).detach();
     let id = agent.receive().await["id"].clone();
     agent.send(message("a", "x")).await;
@@ -494,7 +504,8 @@ async fn detach_lets_the_turn_go_on() {
 
 #[tokio::test(start_paused = true)]
 async fn prompt_timeout_gives_the_turn_up() {
-    let (client, agent) = connect(Client::builder().prompt_timeout(Duration::from_secs(5 * 60))).await;
+    let (client, agent) =
+        connect(Client::builder().prompt_timeout(Duration::from_secs(5 * 60))).await;
     let mut agent = agent.limit(Duration::from_secs(1000));
     let start = tokio::time::Instant::now();
     let (answer, id) = prompted(&client, &mut agent, "a", None).await;
@@ -573,7 +584,8 @@ async fn prompted_again() -> (
                 }
                 async {}
             }),
-    ).await;
+    )
+    .await;
     let mut agent = agent.limit(Duration::from_secs(1000));
     let (answer, old) = prompted(&client, &mut agent, "a", None).await;
     answer.abort();
@@ -669,7 +681,8 @@ async fn an_answer_that_was_read_counts_although_the_connection_is_lost() {
             let gate = Arc::clone(&gate);
             async move { gate.notified().await }
         })
-    }).await;
+    })
+    .await;
     let (answer, id) = prompted(&client, &mut agent, "a", None).await;
     agent
         .send_all([message("a", "x"), stopped(id, "end_turn")])

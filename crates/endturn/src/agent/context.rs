@@ -5,15 +5,23 @@ use std::{borrow::Cow, fmt, sync::Arc};
 use endturn_core::turn::agent::CancelCause;
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::{side::AgentSide, turns};
+use super::{
+    SessionHandle,
+    session::write_update,
+    side::AgentSide,
+    turns,
+    updates::{async_updates, chunk, for_each_update, part},
+};
 use crate::{
     capabilities::ClientPeer,
     connection::{Callback, Connection, Key, Parent, Scope, Started},
     error::Error,
     request::{Call, NotifiesClient, ToClient, limit_of, write},
     schema::v1::{
-        AGENT_METHOD_NAMES, CLIENT_METHOD_NAMES, ContentBlock, ContentChunk,
-        RequestPermissionRequest, RequestPermissionResponse, SessionId, SessionUpdate, TextContent,
+        AGENT_METHOD_NAMES, AvailableCommand, AvailableCommandsUpdate, ConfigOptionUpdate,
+        CurrentModeUpdate, MessageId, Plan, PlanEntry, RequestPermissionRequest,
+        RequestPermissionResponse, SessionConfigOption, SessionId, SessionInfoUpdate,
+        SessionModeId, SessionUpdate, UsageUpdate,
     },
 };
 
@@ -79,17 +87,6 @@ impl PromptContext {
     ///
     /// Dropping the future before it is done sends nothing.
     pub async fn send_update(&self, update: SessionUpdate) -> Result<(), Error> {
-        #[derive(Serialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Params<'a> {
-            session_id: &'a SessionId,
-            update: &'a SessionUpdate,
-        }
-        let params = Params {
-            session_id: &self.session,
-            update: &update,
-        };
-        let method = CLIENT_METHOD_NAMES.session_update;
         let RequestContext {
             connection,
             key,
@@ -107,8 +104,7 @@ impl PromptContext {
                 if !state.outbox.has_room() {
                     return None;
                 }
-                let written = state.outbox.notification(method, &params);
-                Some(written.map_err(|error| Error::unwritable(method, &error)))
+                Some(write_update(state, &self.session, &update))
             })
             .await;
         if let Err(error) = &sent {
@@ -117,37 +113,49 @@ impl PromptContext {
         sent
     }
 
-    /// Sends a piece of the agent's answer.
-    ///
-    /// # Errors
-    ///
-    /// As for [`send_update`](Self::send_update).
-    ///
-    /// # Cancel safety
-    ///
-    /// As for [`send_update`](Self::send_update).
-    pub async fn send_message(&self, text: impl Into<String>) -> Result<(), Error> {
-        self.send_update(SessionUpdate::AgentMessageChunk(chunk(text)))
-            .await
+    /// Sends an update without waiting for room, if the turn admits one; for a destructor, of which there are few.
+    pub(super) fn send_update_at_once(&self, update: &SessionUpdate) {
+        self.request.connection.apply(|state, _| {
+            if turns::admits_update(state, self.request.key) {
+                let written = write_update(state, &self.session, update);
+                debug_assert!(written.is_ok(), "{written:?}");
+            }
+        });
     }
 
-    /// Sends a piece of the agent's reasoning.
-    ///
-    /// # Errors
-    ///
-    /// As for [`send_update`](Self::send_update).
-    ///
-    /// # Cancel safety
-    ///
-    /// As for [`send_update`](Self::send_update).
-    pub async fn send_thought(&self, text: impl Into<String>) -> Result<(), Error> {
-        self.send_update(SessionUpdate::AgentThoughtChunk(chunk(text)))
-            .await
+    for_each_update!(async_updates);
+
+    /// This turn's session, for updates that may come after the turn.
+    #[must_use]
+    pub fn session(&self) -> SessionHandle {
+        self.request.session(self.session.clone())
     }
 
-    /// Asks the user for a permission, and waits for the decision however long it takes: no request timeout applies.
+    pub(super) fn connection(&self) -> &Connection<AgentSide> {
+        &self.request.connection
+    }
+
+    /// An error if the turn is over.
+    pub(super) fn ensure_open(&self) -> Result<(), Error> {
+        let RequestContext {
+            connection,
+            key,
+            scope,
+            ..
+        } = &self.request;
+        connection.apply(|state, _| {
+            state.alive()?;
+            match state.requests.get_mut(*key) {
+                Some(_) => Ok(()),
+                None => Err(Error::turn_over(scope.is_cancelled())),
+            }
+        })
+    }
+
+    /// Asks the user for a permission with a request of one's own, and waits for the decision however long it takes: no request timeout applies.
     ///
     /// On `session/cancel` the client answers with the outcome `cancelled`, which is not a rejection.
+    /// [`confirm`](Self::confirm), [`ask_permission`](Self::ask_permission) and [`choose`](Self::choose) are the shorter ways.
     ///
     /// Source: [Requesting permission](https://agentclientprotocol.com/protocol/v1/tool-calls#requesting-permission).
     ///
@@ -261,10 +269,6 @@ impl PromptContext {
     pub fn on_cancel(&self, callback: impl FnOnce() + Send + 'static) {
         self.request.on_cancel(callback);
     }
-}
-
-fn chunk(text: impl Into<String>) -> ContentChunk {
-    ContentChunk::new(ContentBlock::Text(TextContent::new(text)))
 }
 
 impl fmt::Debug for PromptContext {
@@ -391,6 +395,12 @@ impl RequestContext {
     /// If the connection is lost.
     pub fn client(&self) -> Result<ClientPeer, Error> {
         self.connection.peer()
+    }
+
+    /// A session, for its updates: the history of one that is loaded, for example.
+    #[must_use]
+    pub fn session(&self, id: impl Into<SessionId>) -> SessionHandle {
+        SessionHandle::new(self.connection.clone(), id.into())
     }
 
     fn parent(&self) -> Parent {

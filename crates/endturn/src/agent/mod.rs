@@ -12,16 +12,26 @@
 mod builder;
 mod close;
 mod context;
+mod files;
 mod handlers;
+mod permission;
 mod service;
+mod session;
 mod side;
+mod terminal;
+mod tool_call;
 mod turns;
+pub(crate) mod updates;
 
 use std::{fmt, sync::Arc};
 
 pub use builder::AgentBuilder;
 pub use context::{PromptContext, RequestContext};
+pub use permission::Decision;
 pub use service::AgentService;
+pub use session::SessionHandle;
+pub use terminal::{CommandOutput, Terminal, TerminalCommand};
+pub use tool_call::ToolCallHandle;
 
 use crate::{
     connection::{Connection, drive},

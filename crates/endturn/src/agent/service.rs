@@ -4,14 +4,16 @@ use std::sync::Arc;
 
 use super::{AgentBuilder, PromptContext, RequestContext};
 use crate::{
+    capabilities::PROTOCOL_VERSION,
     error::HandlerResult,
-    schema::{
-        ProtocolVersion,
-        v1::{
-            AgentCapabilities, CancelNotification, CloseSessionRequest, CloseSessionResponse,
-            Error, Implementation, InitializeRequest, InitializeResponse, NewSessionRequest,
-            NewSessionResponse, PromptRequest, PromptResponse,
-        },
+    schema::v1::{
+        AgentCapabilities, AuthMethod, AuthenticateRequest, AuthenticateResponse,
+        CancelNotification, CloseSessionRequest, CloseSessionResponse, DeleteSessionRequest,
+        DeleteSessionResponse, Error, Implementation, InitializeRequest, InitializeResponse,
+        ListSessionsRequest, ListSessionsResponse, LoadSessionRequest, LoadSessionResponse,
+        LogoutRequest, LogoutResponse, NewSessionRequest, NewSessionResponse, PromptRequest,
+        PromptResponse, ResumeSessionRequest, ResumeSessionResponse, SetSessionConfigOptionRequest,
+        SetSessionConfigOptionResponse, SetSessionModeRequest, SetSessionModeResponse,
     },
 };
 
@@ -57,15 +59,21 @@ pub trait AgentService: Send + Sync + 'static {
         AgentCapabilities::new()
     }
 
-    /// Answers `initialize`: by default with protocol version 1, [`info`](Self::info) and [`capabilities`](Self::capabilities).
+    /// The ways in which the user can [authenticate](Self::authenticate); none by default.
+    fn auth_methods(&self) -> Vec<AuthMethod> {
+        Vec::new()
+    }
+
+    /// Answers `initialize`: by default with [`info`](Self::info), [`auth_methods`](Self::auth_methods) and [`capabilities`](Self::capabilities).
     fn initialize(
         &self,
         _request: InitializeRequest,
         _cx: RequestContext,
     ) -> impl Future<Output = HandlerResult<InitializeResponse>> + Send {
         async {
-            Ok(InitializeResponse::new(ProtocolVersion::V1)
+            Ok(InitializeResponse::new(PROTOCOL_VERSION)
                 .agent_info(self.info())
+                .auth_methods(self.auth_methods())
                 .agent_capabilities(self.capabilities()))
         }
     }
@@ -89,9 +97,91 @@ pub trait AgentService: Send + Sync + 'static {
         async {}
     }
 
+    /// Answers `authenticate`; see [`AgentBuilder::on_authenticate`].
+    fn authenticate(
+        &self,
+        _request: AuthenticateRequest,
+        _cx: RequestContext,
+    ) -> impl Future<Output = HandlerResult<AuthenticateResponse>> + Send {
+        async { Err(Error::method_not_found())? }
+    }
+
+    /// Answers `logout`; see [`AgentBuilder::on_logout`].
+    ///
+    /// It is asked only if [`capabilities`](Self::capabilities) offers `auth.logout`.
+    fn logout(
+        &self,
+        _request: LogoutRequest,
+        _cx: RequestContext,
+    ) -> impl Future<Output = HandlerResult<LogoutResponse>> + Send {
+        async { Err(Error::method_not_found())? }
+    }
+
+    /// Answers `session/load`; see [`AgentBuilder::on_load_session`].
+    ///
+    /// It is asked only if [`capabilities`](Self::capabilities) offers `loadSession`.
+    fn load_session(
+        &self,
+        _request: LoadSessionRequest,
+        _cx: RequestContext,
+    ) -> impl Future<Output = HandlerResult<LoadSessionResponse>> + Send {
+        async { Err(Error::method_not_found())? }
+    }
+
+    /// Answers `session/resume`; see [`AgentBuilder::on_resume_session`].
+    ///
+    /// It is asked only if [`capabilities`](Self::capabilities) offers `sessionCapabilities.resume`.
+    fn resume_session(
+        &self,
+        _request: ResumeSessionRequest,
+        _cx: RequestContext,
+    ) -> impl Future<Output = HandlerResult<ResumeSessionResponse>> + Send {
+        async { Err(Error::method_not_found())? }
+    }
+
+    /// Answers `session/list`; see [`AgentBuilder::on_list_sessions`].
+    ///
+    /// It is asked only if [`capabilities`](Self::capabilities) offers `sessionCapabilities.list`.
+    fn list_sessions(
+        &self,
+        _request: ListSessionsRequest,
+        _cx: RequestContext,
+    ) -> impl Future<Output = HandlerResult<ListSessionsResponse>> + Send {
+        async { Err(Error::method_not_found())? }
+    }
+
+    /// Answers `session/delete`; see [`AgentBuilder::on_delete_session`].
+    ///
+    /// It is asked only if [`capabilities`](Self::capabilities) offers `sessionCapabilities.delete`.
+    fn delete_session(
+        &self,
+        _request: DeleteSessionRequest,
+        _cx: RequestContext,
+    ) -> impl Future<Output = HandlerResult<DeleteSessionResponse>> + Send {
+        async { Err(Error::method_not_found())? }
+    }
+
+    /// Answers `session/set_mode`; see [`AgentBuilder::on_set_mode`].
+    fn set_mode(
+        &self,
+        _request: SetSessionModeRequest,
+        _cx: RequestContext,
+    ) -> impl Future<Output = HandlerResult<SetSessionModeResponse>> + Send {
+        async { Err(Error::method_not_found())? }
+    }
+
+    /// Answers `session/set_config_option`; see [`AgentBuilder::on_set_config_option`].
+    fn set_config_option(
+        &self,
+        _request: SetSessionConfigOptionRequest,
+        _cx: RequestContext,
+    ) -> impl Future<Output = HandlerResult<SetSessionConfigOptionResponse>> + Send {
+        async { Err(Error::method_not_found())? }
+    }
+
     /// Answers `session/close` when the session's turn has ended; see [`AgentBuilder::on_close_session`].
     ///
-    /// It is asked only if [`capabilities`](Self::capabilities) declares it.
+    /// It is asked only if [`capabilities`](Self::capabilities) offers `sessionCapabilities.close`.
     fn close_session(
         &self,
         _request: CloseSessionRequest,
@@ -114,14 +204,34 @@ pub(super) fn builder(service: impl AgentService) -> AgentBuilder {
             }
         }};
     }
-    let builder = AgentBuilder::default()
+    let offers = service.capabilities();
+    let sessions = &offers.session_capabilities;
+    let mut builder = AgentBuilder::default()
         .on_initialize(call!(initialize, request, cx))
+        .on_authenticate(call!(authenticate, request, cx))
         .on_new_session(call!(new_session, request, cx))
+        .on_set_mode(call!(set_mode, request, cx))
+        .on_set_config_option(call!(set_config_option, request, cx))
         .on_prompt(call!(prompt, request, cx))
         .on_cancel(call!(cancel, notification));
-    // Without this, closing a session would cancel its turn and then fail.
-    if service.capabilities().session_capabilities.close.is_none() {
-        return builder;
+    // A method that is not offered has no handler: closing a session, for example, would cancel its turn and then fail.
+    if offers.auth.logout.is_some() {
+        builder = builder.on_logout(call!(logout, request, cx));
     }
-    builder.on_close_session(call!(close_session, request, cx))
+    if offers.load_session {
+        builder = builder.on_load_session(call!(load_session, request, cx));
+    }
+    if sessions.resume.is_some() {
+        builder = builder.on_resume_session(call!(resume_session, request, cx));
+    }
+    if sessions.list.is_some() {
+        builder = builder.on_list_sessions(call!(list_sessions, request, cx));
+    }
+    if sessions.delete.is_some() {
+        builder = builder.on_delete_session(call!(delete_session, request, cx));
+    }
+    if sessions.close.is_some() {
+        builder = builder.on_close_session(call!(close_session, request, cx));
+    }
+    builder
 }

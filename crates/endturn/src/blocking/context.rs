@@ -6,12 +6,21 @@ use endturn_core::turn::agent::CancelCause;
 use serde::{Serialize, de::DeserializeOwned};
 use tokio::runtime::Handle;
 
-use super::{ThreadName, runtime::block_on};
+use super::{SessionHandle, ThreadName, runtime::block_on};
 use crate::{
-    agent,
+    agent::{
+        self,
+        updates::{blocking_updates, chunk, for_each_update, part},
+    },
+    capabilities::ClientPeer,
     error::Error,
-    request::ToClient,
-    schema::v1::{RequestPermissionRequest, RequestPermissionResponse, SessionId, SessionUpdate},
+    request::{NotifiesClient, ToClient},
+    schema::v1::{
+        AvailableCommand, AvailableCommandsUpdate, ConfigOptionUpdate, CurrentModeUpdate,
+        MessageId, Plan, PlanEntry, RequestPermissionRequest, RequestPermissionResponse,
+        SessionConfigOption, SessionId, SessionInfoUpdate, SessionModeId, SessionUpdate,
+        UsageUpdate,
+    },
 };
 
 /// A blocking handler's view of its own turn: what [`agent::PromptContext`] is to an async one, with the same names.
@@ -47,24 +56,21 @@ impl PromptContext {
         self.wait(self.turn.send_update(update))
     }
 
-    /// Sends a piece of the agent's answer; see [`agent::PromptContext::send_message`].
-    ///
-    /// # Errors
-    ///
-    /// As there.
-    #[track_caller]
-    pub fn send_message(&self, text: impl Into<String>) -> Result<(), Error> {
-        self.wait(self.turn.send_message(text))
+    for_each_update!(blocking_updates);
+
+    /// This turn's session, for updates that may come after the turn.
+    #[must_use]
+    pub fn session(&self) -> SessionHandle {
+        SessionHandle::new(self.turn.session(), self.runtime.clone())
     }
 
-    /// Sends a piece of the agent's reasoning; see [`agent::PromptContext::send_thought`].
+    /// The client: who it is and what it offers; see [`agent::PromptContext::client`].
     ///
     /// # Errors
     ///
     /// As there.
-    #[track_caller]
-    pub fn send_thought(&self, text: impl Into<String>) -> Result<(), Error> {
-        self.wait(self.turn.send_thought(text))
+    pub fn client(&self) -> Result<ClientPeer, Error> {
+        self.turn.client()
     }
 
     /// Asks the user for a permission; see [`agent::PromptContext::request_permission`].
@@ -102,6 +108,26 @@ impl PromptContext {
         params: &impl Serialize,
     ) -> Result<R, Error> {
         self.wait(self.turn.request_raw(method, params))
+    }
+
+    /// Sends a notification; see [`agent::RequestContext::notify`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    #[track_caller]
+    pub fn notify<N: NotifiesClient>(&self, notification: &N) -> Result<(), Error> {
+        self.wait(self.turn.notify(notification))
+    }
+
+    /// Sends a notification whose method and type this library does not know; see [`agent::RequestContext::notify_raw`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    #[track_caller]
+    pub fn notify_raw(&self, method: &str, params: &impl Serialize) -> Result<(), Error> {
+        self.wait(self.turn.notify_raw(method, params))
     }
 
     /// Waits for anything the [async context](Self::as_async) does, a call with a timeout of its own for example.
@@ -176,6 +202,21 @@ impl RequestContext {
         Self { request, runtime }
     }
 
+    /// The client: who it is and what it offers; see [`agent::RequestContext::client`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn client(&self) -> Result<ClientPeer, Error> {
+        self.request.client()
+    }
+
+    /// A session, for its updates; see [`agent::RequestContext::session`].
+    #[must_use]
+    pub fn session(&self, id: impl Into<SessionId>) -> SessionHandle {
+        SessionHandle::new(self.request.session(id), self.runtime.clone())
+    }
+
     /// Sends any request to the client on behalf of this one; see [`agent::RequestContext::request`].
     ///
     /// # Errors
@@ -198,6 +239,26 @@ impl RequestContext {
         params: &impl Serialize,
     ) -> Result<R, Error> {
         self.wait(self.request.request_raw(method, params))
+    }
+
+    /// Sends a notification; see [`agent::RequestContext::notify`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    #[track_caller]
+    pub fn notify<N: NotifiesClient>(&self, notification: &N) -> Result<(), Error> {
+        self.wait(self.request.notify(notification))
+    }
+
+    /// Sends a notification whose method and type this library does not know; see [`agent::RequestContext::notify_raw`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    #[track_caller]
+    pub fn notify_raw(&self, method: &str, params: &impl Serialize) -> Result<(), Error> {
+        self.wait(self.request.notify_raw(method, params))
     }
 
     /// Waits for anything the [async context](Self::as_async) does, a call with a timeout of its own for example.

@@ -84,7 +84,9 @@ mod handlers;
 mod process;
 mod runtime;
 mod serve;
+mod session;
 mod thread;
+mod work;
 
 pub use builder::ClientBuilder;
 pub use client::Client;
@@ -93,4 +95,6 @@ pub use context::{PromptContext, RequestContext};
 pub use process::AgentProcess;
 pub(crate) use runtime::spawn_on_thread;
 pub use serve::{serve, serve_until};
+pub use session::SessionHandle;
 pub(crate) use thread::{ThreadName, on_thread};
+pub use work::{Terminal, ToolCallHandle};

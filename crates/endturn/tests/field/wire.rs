@@ -111,7 +111,8 @@ async fn w3_a_line_beyond_the_limit_costs_itself_and_not_the_connection() {
     let report = Arc::clone(&stray);
     let (client, mut agent) = connect(seen.watch(Client::builder().on_stray_output(
         move |line, advice| report.lock().unwrap().push((line.to_owned(), advice)),
-    ))).await;
+    )))
+    .await;
     let (answer, id) = prompted(&client, &mut agent, "a", None).await;
     // An image of a few mebibytes is still an update.
     let image = "x".repeat(8 * 1024 * 1024);

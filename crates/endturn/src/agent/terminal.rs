@@ -1,0 +1,339 @@
+//! Commands in the client's terminals.
+
+use std::{fmt, path::PathBuf, time::Duration};
+
+use tokio::{sync::oneshot, time::timeout};
+
+use super::{PromptContext, side::AgentSide};
+use crate::{
+    connection::Connection,
+    error::Error,
+    request::{Call, Request, ToClient as _, limit_of, write},
+    schema::v1::{
+        CreateTerminalRequest, EnvVariable, KillTerminalRequest, ReleaseTerminalRequest, SessionId,
+        TerminalExitStatus, TerminalId, TerminalOutputRequest, TerminalOutputResponse,
+        WaitForTerminalExitRequest,
+    },
+};
+
+/// A command to run in a terminal of the client.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use endturn::agent::TerminalCommand;
+///
+/// let command = TerminalCommand::new("cargo")
+///     .args(["test", "--workspace"])
+///     .env("RUST_BACKTRACE", "1")
+///     .cwd("/work/project")
+///     .output_byte_limit(64 * 1024)
+///     .timeout(Duration::from_secs(10 * 60));
+/// ```
+///
+/// Source: [Terminals](https://agentclientprotocol.com/protocol/v1/terminals).
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use]
+pub struct TerminalCommand {
+    command: String,
+    args: Vec<String>,
+    env: Vec<EnvVariable>,
+    cwd: Option<PathBuf>,
+    output_byte_limit: Option<u64>,
+    timeout: Duration,
+}
+
+impl TerminalCommand {
+    /// A program, by its name or path.
+    pub fn new(command: impl Into<String>) -> Self {
+        Self {
+            command: command.into(),
+            args: Vec::new(),
+            env: Vec::new(),
+            cwd: None,
+            output_byte_limit: None,
+            timeout: Duration::ZERO,
+        }
+    }
+
+    /// Adds arguments.
+    pub fn args(mut self, args: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.args.extend(args.into_iter().map(Into::into));
+        self
+    }
+
+    /// Adds a variable to the client's environment.
+    pub fn env(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.env.push(EnvVariable::new(name, value));
+        self
+    }
+
+    /// The directory to run in, an absolute path; by default the client chooses it, and most take the session's.
+    pub fn cwd(mut self, dir: impl Into<PathBuf>) -> Self {
+        self.cwd = Some(dir.into());
+        self
+    }
+
+    /// How many bytes of output the client keeps, the last ones; by default it is the client's own limit.
+    pub fn output_byte_limit(mut self, bytes: u64) -> Self {
+        self.output_byte_limit = Some(bytes);
+        self
+    }
+
+    /// How long the command may run before [`run_command`](PromptContext::run_command) kills it; zero, the default, is for ever.
+    ///
+    /// It is off by default because a long build is not a fault.
+    pub fn timeout(mut self, limit: Duration) -> Self {
+        self.timeout = limit;
+        self
+    }
+
+    fn request(&self, session: SessionId) -> CreateTerminalRequest {
+        CreateTerminalRequest::new(session, self.command.clone())
+            .args(self.args.clone())
+            .env(self.env.clone())
+            .cwd(self.cwd.clone())
+            .output_byte_limit(self.output_byte_limit)
+    }
+}
+
+/// What came of a command; from [`PromptContext::run_command`].
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct CommandOutput {
+    /// What it wrote, to its standard output and its standard error.
+    pub output: String,
+    /// Whether the client kept only the end of it.
+    pub truncated: bool,
+    /// How it ended; `None` if the client does not know.
+    pub exit_status: Option<TerminalExitStatus>,
+    /// Whether it was killed because its [time](TerminalCommand::timeout) was up.
+    pub timed_out: bool,
+}
+
+impl CommandOutput {
+    /// Whether it ended by itself with exit code 0.
+    #[must_use]
+    pub fn success(&self) -> bool {
+        let code = self.exit_status.as_ref().and_then(|exit| exit.exit_code);
+        !self.timed_out && code == Some(0)
+    }
+}
+
+impl PromptContext {
+    /// Runs a command to its end, and gives what it wrote.
+    ///
+    /// When its time is up it is killed, and what it wrote until then is given.
+    /// When the turn is cancelled it is killed too, and the call fails with an error that [says so](Error::is_cancelled).
+    /// The terminal is released in any case, also when this future is dropped.
+    ///
+    /// To show the user a command while it runs, [start](Self::start_command) it, and put its [id](Terminal::id) into the content of a tool call.
+    ///
+    /// # Errors
+    ///
+    /// If the directory is a relative path or the client does not offer terminals; then nothing is sent.
+    /// If the client answers with an error, for a program that is not there for example; if the turn is cancelled or ends, or the connection is lost.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future releases the terminal, which ends the command.
+    pub async fn run_command(&self, command: TerminalCommand) -> Result<CommandOutput, Error> {
+        let limit = command.timeout;
+        let terminal = self.start_command(command).await?;
+        let waited = tokio::select! {
+            biased;
+            () = self.cancelled() => None,
+            waited = within(limit, terminal.wait()) => Some(waited),
+        };
+        let (exit_status, timed_out) = match waited {
+            Some(Some(exit)) => (Some(exit?), false),
+            Some(None) => {
+                terminal.kill().await?;
+                (None, true)
+            }
+            // The release kills it.
+            None => return Err(Error::turn_over(true)),
+        };
+        let written = terminal.output().await?;
+        terminal.release().await?;
+        Ok(CommandOutput {
+            output: written.output,
+            truncated: written.truncated,
+            exit_status: exit_status.or(written.exit_status),
+            timed_out,
+        })
+    }
+
+    /// Starts a command in a terminal of the client, and does not wait for its end; its [timeout](TerminalCommand::timeout) does not apply.
+    ///
+    /// # Errors
+    ///
+    /// As for [`run_command`](Self::run_command).
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped while the client starts the command, the terminal is released as soon as the client has named it.
+    pub async fn start_command(&self, command: TerminalCommand) -> Result<Terminal, Error> {
+        let session = self.session_id().clone();
+        let connection = self.connection().clone();
+        let request = command.request(session.clone());
+        let params = connection
+            .peer()
+            .and_then(|client| request.check(&client))
+            .and_then(|()| write(CreateTerminalRequest::METHOD, &request))?;
+        self.ensure_open()?;
+
+        // On a task of its own, and not on behalf of the turn: whatever becomes of that, somebody has to learn which terminal there is to be released.
+        let limit = connection.side().handlers.request_timeout;
+        let limit = limit_of::<CreateTerminalRequest>(limit);
+        let create = Call::new(
+            &connection,
+            CreateTerminalRequest::METHOD.into(),
+            Ok(params),
+            limit,
+            None,
+        );
+        let (sender, created) = oneshot::channel();
+        let cx = self.clone();
+        tokio::spawn(async move {
+            let terminal =
+                create
+                    .await
+                    .map(
+                        |response: <CreateTerminalRequest as Request>::Response| Terminal {
+                            cx,
+                            id: response.terminal_id,
+                            released: false,
+                        },
+                    );
+            // If nobody waits for it any more, dropping it here releases it.
+            drop(sender.send(terminal));
+        });
+        match created.await {
+            Ok(terminal) => terminal,
+            Err(_) => Err(Error::turn_over(self.is_cancelled())),
+        }
+    }
+}
+
+/// A terminal of the client in which a command runs or has run; from [`PromptContext::start_command`].
+///
+/// Dropping it releases it, whatever has become of its turn: the command is killed if it still runs, and the client forgets its output.
+///
+/// Source: [Terminals](https://agentclientprotocol.com/protocol/v1/terminals).
+pub struct Terminal {
+    cx: PromptContext,
+    id: TerminalId,
+    released: bool,
+}
+
+impl Terminal {
+    /// The terminal's id; the [content](crate::schema::v1::ToolCallContent::Terminal) of a tool call that names it shows the terminal to the user.
+    #[must_use]
+    pub fn id(&self) -> &TerminalId {
+        &self.id
+    }
+
+    /// What the command has written so far, and how it ended if it has.
+    ///
+    /// # Errors
+    ///
+    /// If the client answers with an error or not in time, the turn ends, or the connection is lost.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future sends the client one `$/cancel_request`, unless it has answered.
+    pub async fn output(&self) -> Result<TerminalOutputResponse, Error> {
+        let request = TerminalOutputRequest::new(self.session(), self.id.clone());
+        self.cx.request(&request).await
+    }
+
+    /// Waits for the end of the command, however long it takes.
+    ///
+    /// # Errors
+    ///
+    /// As for [`output`](Self::output).
+    ///
+    /// # Cancel safety
+    ///
+    /// As for [`output`](Self::output); the command goes on.
+    pub async fn wait(&self) -> Result<TerminalExitStatus, Error> {
+        let request = WaitForTerminalExitRequest::new(self.session(), self.id.clone());
+        Ok(self.cx.request(&request).await?.exit_status)
+    }
+
+    /// Kills the command; its output is still there.
+    ///
+    /// # Errors
+    ///
+    /// As for [`output`](Self::output).
+    ///
+    /// # Cancel safety
+    ///
+    /// As for [`output`](Self::output).
+    pub async fn kill(&self) -> Result<(), Error> {
+        let request = KillTerminalRequest::new(self.session(), self.id.clone());
+        self.cx.request(&request).await.map(drop)
+    }
+
+    /// Releases the terminal, and waits until the client has done it.
+    ///
+    /// # Errors
+    ///
+    /// As for [`output`](Self::output).
+    ///
+    /// # Cancel safety
+    ///
+    /// Once it was polled, the terminal is released whether the future is dropped or not.
+    pub async fn release(mut self) -> Result<(), Error> {
+        let request = ReleaseTerminalRequest::new(self.session(), self.id.clone());
+        let released = self.cx.request(&request).await;
+        // If it could not be sent, dropping this says it once more; a client that has done it already does not mind.
+        self.released = released.is_ok();
+        released.map(drop)
+    }
+
+    fn session(&self) -> SessionId {
+        self.cx.session_id().clone()
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        if !self.released {
+            release(self.cx.connection(), &self.session(), &self.id);
+        }
+    }
+}
+
+/// Has the client release a terminal without waiting for its answer.
+fn release(connection: &Connection<AgentSide>, session: &SessionId, terminal: &TerminalId) {
+    let request = ReleaseTerminalRequest::new(session.clone(), terminal.clone());
+    let Ok(params) = write(ReleaseTerminalRequest::METHOD, &request) else {
+        return;
+    };
+    connection.apply(|state, _| {
+        let id = state.calls.next_id();
+        // Nobody waits for the answer, so it is discarded when it comes.
+        let written = state
+            .outbox
+            .request(id, ReleaseTerminalRequest::METHOD, &params);
+        debug_assert!(written.is_ok(), "a method's name always serialises");
+    });
+}
+
+/// Waits so long; zero is for ever.
+async fn within<F: Future>(limit: Duration, future: F) -> Option<F::Output> {
+    if limit.is_zero() {
+        return Some(future.await);
+    }
+    timeout(limit, future).await.ok()
+}
+
+impl fmt::Debug for Terminal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Terminal")
+            .field("id", &self.id)
+            .finish_non_exhaustive()
+    }
+}
