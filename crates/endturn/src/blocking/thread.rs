@@ -8,11 +8,40 @@ use std::{
 
 use tokio::sync::oneshot;
 
-use crate::error::{HandlerError, HandlerResult};
+use super::PromptContext;
+use crate::{
+    agent,
+    error::{HandlerError, HandlerResult},
+};
 
 /// What a handler's thread is called.
 pub(crate) trait ThreadName {
     fn thread_name(&self) -> String;
+}
+
+impl agent::PromptContext {
+    /// Runs a part of an async handler that blocks, on a thread of its own and with the context of a [blocking handler](agent::AgentBuilder::on_prompt_blocking).
+    ///
+    /// It is for handlers that learn only from the prompt whether they have to block.
+    ///
+    /// # Errors
+    ///
+    /// What `work` fails with, or if the system has no thread left.
+    ///
+    /// # Panics
+    ///
+    /// If `work` does.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future abandons the thread; a thread that goes on has no effect on the turn any more.
+    pub async fn run_blocking<R: Send + 'static>(
+        &self,
+        work: impl FnOnce(PromptContext) -> HandlerResult<R> + Send + 'static,
+    ) -> HandlerResult<R> {
+        let cx = PromptContext::new(self.clone());
+        run_on_thread(cx.thread_name(), move || work(cx)).await
+    }
 }
 
 /// Runs a handler on a thread of its own; dropping the future abandons the thread.
