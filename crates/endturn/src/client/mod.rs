@@ -12,6 +12,8 @@
 mod builder;
 mod chunk;
 mod inbox;
+#[cfg(any(feature = "files", feature = "process"))]
+mod local;
 mod prompt;
 mod prompts;
 mod side;
@@ -21,6 +23,10 @@ use std::{borrow::Cow, fmt, sync::Arc};
 use serde::{Serialize, de::DeserializeOwned};
 
 pub use builder::ClientBuilder;
+#[cfg(feature = "files")]
+pub use local::LocalFiles;
+#[cfg(feature = "process")]
+pub use local::{LocalTerminals, TerminalView};
 pub use prompt::Prompt;
 
 use crate::{
