@@ -5,6 +5,7 @@
 //! What it finds is then opened by `cap-std`, relative to the root's open directory and in a way that cannot leave it; so a link that is put there in between leads nowhere.
 
 mod read;
+mod refusal;
 mod resolve;
 #[cfg(test)]
 mod tests;
@@ -14,8 +15,10 @@ use std::{io, path::Path, sync::Arc};
 
 use tokio_util::sync::CancellationToken;
 
-use self::resolve::{Root, Roots};
-use super::invalid;
+use self::{
+    refusal::too_large,
+    resolve::{Root, Roots},
+};
 use crate::schema::v1::{
     self, FileSystemCapabilities, ReadTextFileRequest, ReadTextFileResponse, WriteTextFileRequest,
     WriteTextFileResponse,
@@ -305,41 +308,4 @@ async fn on_a_thread<T: Send + 'static>(
             Err(v1::Error::internal_error())
         }
     }
-}
-
-fn too_large(field: &str, limit: u64) -> v1::Error {
-    let reason = format!("the text has more than {limit} bytes");
-    v1::Error::invalid_params()
-        .data(serde_json::json!({ "field": field, "reason": reason, "limit": limit }))
-}
-
-fn outside() -> v1::Error {
-    invalid(
-        "path",
-        "it is outside the directories that this client serves",
-    )
-}
-
-/// What an agent is told of an error of the system: its kind, and the path that the agent named itself.
-fn refused(path: &Path, error: &io::Error) -> v1::Error {
-    let kind = error.kind();
-    if kind == io::ErrorKind::NotFound {
-        return v1::Error::resource_not_found(Some(path.display().to_string()));
-    }
-    if kind == io::ErrorKind::IsADirectory {
-        return invalid("path", "it is a directory");
-    }
-    if kind == io::ErrorKind::NotADirectory {
-        return invalid("path", "a part of it is not a directory");
-    }
-    if kind == io::ErrorKind::InvalidInput || kind == io::ErrorKind::InvalidFilename {
-        return invalid("path", kind.to_string());
-    }
-    // This is how `cap-std` says that it would have had to leave the root.
-    if kind == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none() {
-        return outside();
-    }
-    tracing::debug!(path = %path.display(), %error, "the agent's access to a file failed");
-    v1::Error::internal_error()
-        .data(serde_json::json!({ "path": path.display().to_string(), "reason": kind.to_string() }))
 }

@@ -8,11 +8,13 @@ use std::{
 use cap_std::fs::{File, OpenOptions};
 
 use super::{
-    invalid, refused,
+    refusal::{refused, too_large},
     resolve::{Place, Roots},
-    too_large,
 };
-use crate::schema::v1::{self, ReadTextFileRequest};
+use crate::{
+    client::local::invalid,
+    schema::v1::{self, ReadTextFileRequest},
+};
 
 /// How much of a file is in memory beside what is returned.
 const BLOCK: usize = 64 * 1024;

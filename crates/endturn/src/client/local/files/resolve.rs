@@ -9,8 +9,8 @@ use std::{
 
 use cap_std::{ambient_authority, fs::Dir};
 
-use super::{invalid, outside, refused};
-use crate::schema::v1;
+use super::refusal::{outside, refused};
+use crate::{client::local::invalid, schema::v1};
 
 /// How many symbolic links a path may lead through, as on Linux.
 const MAX_LINKS: u32 = 40;

@@ -10,6 +10,7 @@ use tempfile::TempDir;
 
 use super::{
     read::{Fault, lines},
+    refusal::{outside, refused},
     *,
 };
 

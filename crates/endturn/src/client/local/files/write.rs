@@ -10,12 +10,11 @@ use std::{
 use cap_std::fs::{Dir, File, OpenOptions, Permissions};
 
 use super::{
-    invalid,
     read::{is_regular, without_waiting},
-    refused,
+    refusal::refused,
     resolve::{Place, Roots},
 };
-use crate::schema::v1;
+use crate::{client::local::invalid, schema::v1};
 
 pub(super) fn write(roots: &Roots, path: &Path, content: &[u8]) -> Result<(), v1::Error> {
     let io = |error: io::Error| refused(path, &error);

@@ -22,7 +22,7 @@ use tokio::{
     time::{Instant, sleep, sleep_until},
 };
 
-use super::{output::Output, view::TerminalView};
+use super::{output::Output, status::status, view::TerminalView};
 use crate::{
     schema::v1::TerminalExitStatus,
     transport::process::{FIRST_LOOK, KILL_TIMEOUT, Killer, Tree},
@@ -281,50 +281,4 @@ async fn read(output: Option<&mut ChildStdout>) -> io::Result<Vec<u8>> {
         output.read_buf(&mut block).await?;
     }
     Ok(block)
-}
-
-#[cfg(unix)]
-fn status(exit: ExitStatus) -> TerminalExitStatus {
-    use std::os::unix::process::ExitStatusExt as _;
-
-    TerminalExitStatus::new()
-        .exit_code(exit.code().map(i32::cast_unsigned))
-        .signal(exit.signal().map(signal_name))
-}
-
-#[cfg(windows)]
-fn status(exit: ExitStatus) -> TerminalExitStatus {
-    TerminalExitStatus::new().exit_code(exit.code().map(i32::cast_unsigned))
-}
-
-/// The name that people know a signal by.
-#[cfg(unix)]
-fn signal_name(number: i32) -> String {
-    use rustix::process::Signal;
-
-    // The numbers differ between systems.
-    let names = [
-        (Signal::HUP, "SIGHUP"),
-        (Signal::INT, "SIGINT"),
-        (Signal::QUIT, "SIGQUIT"),
-        (Signal::ILL, "SIGILL"),
-        (Signal::TRAP, "SIGTRAP"),
-        (Signal::ABORT, "SIGABRT"),
-        (Signal::BUS, "SIGBUS"),
-        (Signal::FPE, "SIGFPE"),
-        (Signal::KILL, "SIGKILL"),
-        (Signal::USR1, "SIGUSR1"),
-        (Signal::SEGV, "SIGSEGV"),
-        (Signal::USR2, "SIGUSR2"),
-        (Signal::PIPE, "SIGPIPE"),
-        (Signal::ALARM, "SIGALRM"),
-        (Signal::TERM, "SIGTERM"),
-        (Signal::XCPU, "SIGXCPU"),
-        (Signal::XFSZ, "SIGXFSZ"),
-        (Signal::VTALARM, "SIGVTALRM"),
-        (Signal::PROF, "SIGPROF"),
-        (Signal::SYS, "SIGSYS"),
-    ];
-    let name = names.iter().find(|(signal, _)| signal.as_raw() == number);
-    name.map_or_else(|| format!("SIG{number}"), |(_, name)| (*name).to_owned())
 }

@@ -4,6 +4,9 @@ use serde_json::json;
 use tokio::{io::AsyncReadExt as _, net::unix::pipe};
 
 use super::{command::prepare, *};
+use crate::schema::v1::{
+    CreateTerminalRequest, KillTerminalRequest, ReleaseTerminalRequest, WaitForTerminalExitRequest,
+};
 
 const HOUR: Duration = Duration::from_secs(3600);
 
