@@ -176,7 +176,7 @@ impl LocalTerminals {
     /// Answers `terminal/release`: kills what is left of the command, and forgets the terminal.
     ///
     /// It kills at once, with KILL, since nobody is left to see whether TERM is heeded; an agent that wants a command to clean up kills it first.
-    /// A [`TerminalView`] goes on showing the last output.
+    /// A [`TerminalView`](super::TerminalView) goes on showing the last output.
     ///
     /// ```
     /// use endturn::{client::LocalTerminals, schema::v1::*};

@@ -339,7 +339,7 @@ fn a_line_for_the_shell_goes_to_the_shell_and_a_program_does_not() {
         ["a b", "c"],
         "arguments say that it is a program"
     );
-    assert_eq!(program(&tool, &[]), [tool.clone()], "there is such a file");
+    assert_eq!(program(&tool, &[]), [tool.as_str()], "there is such a file");
     assert_eq!(
         program("./my tool", &[]),
         [dir.path().join("./my tool").to_str().unwrap()]
