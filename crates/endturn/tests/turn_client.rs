@@ -10,10 +10,9 @@ use std::{
     time::Duration,
 };
 
-use common::{cancel, cancel_request, message, prompt, result, stopped};
+use common::{cancel, cancel_request, connect, connect_over, message, prompt, result, stopped};
 use endturn::{
     CancellationSignal, Client, Error, ErrorKind,
-    client::ClientBuilder,
     schema::v1::{
         ContentBlock, NewSessionRequest, PermissionOptionId, PromptRequest, PromptResponse,
         RequestPermissionOutcome, RequestPermissionResponse, SelectedPermissionOutcome,
@@ -26,12 +25,6 @@ use tokio::{
     sync::{Notify, mpsc, oneshot},
     task::JoinHandle,
 };
-
-/// A client, and the raw agent it talks to.
-fn connect(builder: ClientBuilder) -> (Client, RawPeer) {
-    let (agent, transport) = RawPeer::pair();
-    (builder.connect(transport), agent)
-}
 
 fn request(session: &str, text: &str) -> PromptRequest {
     let text = ContentBlock::Text(TextContent::new(text));
@@ -70,7 +63,8 @@ async fn signal_sends_one_cancel_and_the_prompt_gives_the_agents_answer() {
     let (client, mut agent) = connect(Client::builder().on_update(move |notification, _| {
         updates.send(notification.update).unwrap();
         async {}
-    })).await;
+    }))
+    .await;
     let stop = CancellationSignal::new();
     let (answer, id) = prompted(&client, &mut agent, "a", Some(&stop)).await;
     std::thread::spawn({
@@ -123,8 +117,7 @@ async fn one_cancel_a_signal_cancelled_before_the_call_follows_the_prompt() {
 
 #[tokio::test]
 async fn one_cancel_a_prompt_that_waits_for_room_is_cancelled_behind_itself() {
-    let (mut agent, transport) = RawPeer::pair_with_buffer(16);
-    let client = Client::builder().connect(transport);
+    let (client, mut agent) = connect_over(Client::builder(), RawPeer::pair_with_buffer(16)).await;
     // The first prompt fills the pipe, the second the outgoing buffer beyond its mark, the third waits.
     let big = "x".repeat(100_000);
     let first = tokio::spawn(client.prompt(request("a", &big), None));
@@ -175,7 +168,8 @@ async fn permissions_open_at_the_cancel_and_later_ones_are_answered_cancelled() 
             let _held = held;
             std::future::pending().await
         }
-    })).await;
+    }))
+    .await;
     let stop = CancellationSignal::new();
     let (answer, id) = prompted(&client, &mut agent, "a", Some(&stop)).await;
     let (other, other_id) = prompted(&client, &mut agent, "b", None).await;
@@ -217,7 +211,8 @@ async fn permissions_elicitations_are_settled_likewise() {
     let (client, mut agent) = connect(Client::builder().on_elicitation(move |_, _| {
         asked.send(()).unwrap();
         std::future::pending()
-    })).await;
+    }))
+    .await;
     let elicitation = |id: i64| {
         json!({"jsonrpc": "2.0", "id": id, "method": "elicitation/create", "params": {
             "sessionId": "a", "mode": "form", "message": "Your name?",
@@ -250,7 +245,8 @@ async fn a_permission_is_answered_with_the_users_choice() {
         Ok(RequestPermissionResponse::new(
             RequestPermissionOutcome::Selected(choice),
         ))
-    })).await;
+    }))
+    .await;
     let (answer, id) = prompted(&client, &mut agent, "a", None).await;
     agent.send(permission(1, "a")).await;
     assert_eq!(
@@ -277,7 +273,8 @@ async fn answer_last_the_prompt_waits_for_the_update_handler() {
                 handled.fetch_add(1, Ordering::Relaxed);
             }
         })
-    }).await;
+    })
+    .await;
     let (mut answer, id) = prompted(&client, &mut agent, "a", None).await;
     for _ in 0..3 {
         agent.send(message("a", "x")).await;
@@ -319,7 +316,8 @@ async fn answer_last_a_handler_that_makes_a_request_does_not_deadlock() {
                 .await
                 .unwrap();
         }
-    })).await;
+    }))
+    .await;
     let (answer, id) = prompted(&client, &mut agent, "a", None).await;
     agent.send(message("a", "x")).await;
     let new = agent.receive().await;
@@ -354,7 +352,8 @@ async fn answer_last_a_slow_handler_holds_the_reader_back_but_never_from_its_own
                 handled.fetch_add(1, Ordering::Relaxed);
             }
         })
-    }).await;
+    })
+    .await;
     let (answer, id) = prompted(&client, &mut agent, "a", None).await;
     let big = "x".repeat(100_000);
     // Ten times what may wait for the handler.
@@ -394,7 +393,8 @@ async fn a_panicking_update_handler_loses_one_update() {
         assert!(text.text != "panic", "as the test wants it");
         updates.send(text.text).unwrap();
         async {}
-    })).await;
+    }))
+    .await;
     let (answer, id) = prompted(&client, &mut agent, "a", None).await;
     for text in ["1", "panic", "2"] {
         agent.send(message("a", text)).await;
@@ -417,7 +417,8 @@ async fn drop_sends_one_cancel_request_and_the_rest_of_the_turn_is_discarded() {
                 .push(format!("{:?}", notification.update));
             async {}
         })
-    }).await;
+    })
+    .await;
     // Never polled: never sent.
     drop(client.prompt(request("a", "x"), None));
     assert!(agent.barrier().await.is_empty());
@@ -475,7 +476,8 @@ async fn detach_lets_the_turn_go_on() {
     let (client, mut agent) = connect(Client::builder().on_update(move |notification, _| {
         updates.send(notification.update).unwrap();
         async {}
-    })).await;
+    }))
+    .await;
     client.prompt(request("a", "x"), None).detach();
     let id = agent.receive().await["id"].clone();
     agent.send(message("a", "x")).await;
@@ -494,7 +496,8 @@ async fn detach_lets_the_turn_go_on() {
 
 #[tokio::test(start_paused = true)]
 async fn prompt_timeout_gives_the_turn_up() {
-    let (client, agent) = connect(Client::builder().prompt_timeout(Duration::from_secs(5 * 60))).await;
+    let (client, agent) =
+        connect(Client::builder().prompt_timeout(Duration::from_secs(5 * 60))).await;
     let mut agent = agent.limit(Duration::from_secs(1000));
     let start = tokio::time::Instant::now();
     let (answer, id) = prompted(&client, &mut agent, "a", None).await;
@@ -573,7 +576,8 @@ async fn prompted_again() -> (
                 }
                 async {}
             }),
-    ).await;
+    )
+    .await;
     let mut agent = agent.limit(Duration::from_secs(1000));
     let (answer, old) = prompted(&client, &mut agent, "a", None).await;
     answer.abort();
@@ -648,14 +652,16 @@ async fn settled_every_call_ends_with_the_connection() {
     });
     agent.receive().await;
     drop(agent);
-    for error in [
-        answer.await.unwrap().unwrap_err(),
-        new.await.unwrap().unwrap_err(),
+    for (error, method) in [
+        (answer.await.unwrap().unwrap_err(), "session/prompt"),
+        (new.await.unwrap().unwrap_err(), "session/new"),
     ] {
         assert!(error.is_connection_lost());
-        assert_eq!(error.to_string(), "connection lost: the peer closed it");
+        let said = format!("connection lost before {method} was answered: the peer closed it");
+        assert_eq!(error.to_string(), said);
     }
-    assert!(client.closed().await.is_connection_lost());
+    let said = "connection lost: the peer closed it";
+    assert_eq!(client.closed().await.to_string(), said);
     let error = client.prompt(request("a", "x"), None).await.unwrap_err();
     assert!(error.is_connection_lost());
 }
@@ -669,7 +675,8 @@ async fn an_answer_that_was_read_counts_although_the_connection_is_lost() {
             let gate = Arc::clone(&gate);
             async move { gate.notified().await }
         })
-    }).await;
+    })
+    .await;
     let (answer, id) = prompted(&client, &mut agent, "a", None).await;
     agent
         .send_all([message("a", "x"), stopped(id, "end_turn")])

@@ -187,13 +187,15 @@ impl RawPeer {
     ///
     /// As [`receive`](Self::receive), and if the agent refuses.
     pub async fn initialize(&mut self) -> Value {
-        self.send(json!({"jsonrpc": "2.0", "id": "initialize", "method": "initialize", "params": {
-            "protocolVersion": 1, "clientCapabilities": {
-                "fs": {"readTextFile": true, "writeTextFile": true},
-                "terminal": true,
-                "elicitation": {"form": {}, "url": {}},
-            },
-        }}))
+        self.send(
+            json!({"jsonrpc": "2.0", "id": "initialize", "method": "initialize", "params": {
+                "protocolVersion": 1, "clientCapabilities": {
+                    "fs": {"readTextFile": true, "writeTextFile": true},
+                    "terminal": true,
+                    "elicitation": {"form": {}, "url": {}},
+                },
+            }}),
+        )
         .await;
         let answer = self.receive().await;
         assert_eq!(answer["id"], "initialize", "{answer}");

@@ -20,8 +20,8 @@ use tokio::{
 };
 
 use crate::support::{
-    Seen, cancel, cancel_request, connect, ended, message, permission, prompt, prompted, request,
-    result, stop_reason, stopped, text,
+    Seen, cancel, cancel_request, connect, ended, initialized, message, permission, prompt,
+    prompted, request, result, stop_reason, stopped, text,
 };
 
 #[tokio::test]
@@ -152,7 +152,8 @@ async fn c13b_an_answer_does_not_overtake_the_updates_before_it() {
                 *seen.lock().unwrap() += 1;
             }
         })
-    }).await;
+    })
+    .await;
     let (answer, id) = prompted(&client, &mut agent, "a", None).await;
     agent
         .send_all([
@@ -181,7 +182,8 @@ async fn c15_questions_of_a_cancelled_turn_are_answered_at_once_and_their_dialog
             let _dialog = dialog;
             std::future::pending().await
         }
-    })).await;
+    }))
+    .await;
     let stop = CancellationSignal::new();
     let (answer, id) = prompted(&client, &mut agent, "a", Some(&stop)).await;
     agent
@@ -214,7 +216,8 @@ async fn c16_a_rejection_goes_out_as_one_and_cancels_nothing() {
         let no = SelectedPermissionOutcome::new(PermissionOptionId::new("reject"));
         let outcome = RequestPermissionOutcome::Selected(no);
         Ok(RequestPermissionResponse::new(outcome))
-    })).await;
+    }))
+    .await;
     let (answer, id) = prompted(&client, &mut agent, "a", None).await;
     agent.send(permission(1, "a")).await;
     let no = json!({"outcome": {"outcome": "selected", "optionId": "reject"}});
@@ -230,7 +233,8 @@ async fn c17_a_stop_is_for_one_session() {
     let (client, mut agent) = connect(Client::builder().on_permission(move |_, _| {
         asked.send(()).unwrap();
         std::future::pending()
-    })).await;
+    }))
+    .await;
     let stop = CancellationSignal::new();
     let (stopping, id) = prompted(&client, &mut agent, "a", Some(&stop)).await;
     let (other, other_id) = prompted(&client, &mut agent, "b", None).await;
@@ -342,7 +346,7 @@ async fn c23_an_agent_that_ignores_the_cancel_is_asked_harder_and_then_given_up(
         .build();
     let (near, far) = transport::memory();
     tokio::spawn(async move { agent.serve(far).await });
-    let client = Client::builder().cancel_timeout(limit).connect(near);
+    let client = initialized(Client::builder().cancel_timeout(limit), near).await;
     let stop = CancellationSignal::new();
     stop.cancel();
     let start = Instant::now();
@@ -441,7 +445,8 @@ async fn c27_a_cancel_request_of_the_agent_closes_that_one_question() {
             let _dialog = dialog;
             std::future::pending().await
         }
-    })).await;
+    }))
+    .await;
     let (answer, id) = prompted(&client, &mut agent, "a", None).await;
     agent.send(permission("1", "a")).await;
     let closed = questions.recv().await.unwrap();
