@@ -34,7 +34,7 @@ async fn serve_until_signal(args: &AgentArgs) -> Result<Code, Box<dyn std::error
     if io::stdin().is_terminal() {
         greet();
     }
-    let agent = scripted::agent()
+    let agent = scripted::agent_with_commands()
         .cancel_grace_period(args.cancel_grace_period)
         .max_prompt_duration(args.max_prompt_duration)
         .build();

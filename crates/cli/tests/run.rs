@@ -97,10 +97,18 @@ fn json_lines_are_the_whole_turn() {
         end.json_types(),
         ["session", "update", "permission", "update", "end"]
     );
-    let lines = end.json_lines();
+    let mut lines = end.json_lines();
     assert_eq!(lines[0]["protocolVersion"], 1);
     assert_eq!(lines[0]["agentInfo"]["name"], "endturn-scripted");
+    assert_eq!(lines[0]["opened"], "new");
+    assert_eq!(lines[0]["modes"]["currentModeId"], "default");
+    assert_eq!(lines[0]["configOptions"][1]["id"], "thinking");
     assert!(lines[0]["sessionId"].is_string(), "{end}");
+    let commands = lines.remove(1);
+    assert_eq!(
+        commands["update"]["sessionUpdate"],
+        "available_commands_update"
+    );
     assert_eq!(
         lines[1]["update"],
         json!({ "sessionUpdate": "agent_message_chunk", "content": { "type": "text", "text": "hello" } })
@@ -139,7 +147,11 @@ fn a_cancelled_turn_as_json_says_when_the_cancel_was() {
         end.json_types(),
         ["session", "update", "cancel", "update", "end"]
     );
-    assert_eq!(end.json_lines()[2]["cause"], "cancel_after");
+    let cancel = end
+        .json_lines()
+        .into_iter()
+        .find(|line| line["type"] == "cancel");
+    assert_eq!(cancel.unwrap()["cause"], "cancel_after");
 }
 
 #[test]

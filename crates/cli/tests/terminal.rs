@@ -3,103 +3,7 @@
 
 mod common;
 
-use std::{
-    ffi::OsStr,
-    fs::File,
-    io::{Read, Write},
-    os::{fd::OwnedFd, unix::ffi::OsStrExt},
-    process::Stdio,
-    sync::mpsc::{self, Receiver},
-    thread,
-    time::{Duration, Instant},
-};
-
-use common::{End, Run, endturn};
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-
-/// A run whose three streams are one terminal.
-struct OnTerminal {
-    run: Run,
-    terminal: File,
-    output: Receiver<Vec<u8>>,
-    seen: String,
-}
-
-impl OnTerminal {
-    fn start(script: &str, env: &[(&str, &str)]) -> Self {
-        Self::start_with(&["run", script], env)
-    }
-
-    fn start_with(args: &[&str], env: &[(&str, &str)]) -> Self {
-        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-        grantpt(&master).unwrap();
-        unlockpt(&master).unwrap();
-        let name = ptsname(&master, Vec::new()).unwrap();
-        let path = OsStr::from_bytes(name.as_bytes());
-        let slave: OwnedFd = File::options()
-            .read(true)
-            .write(true)
-            .open(path)
-            .unwrap()
-            .into();
-
-        let mut command = endturn(args);
-        command
-            .env("TERM", "xterm")
-            .env_remove("NO_COLOR")
-            .envs(env.iter().copied())
-            .stdin(Stdio::from(slave.try_clone().unwrap()));
-        let stdout = slave.try_clone().unwrap();
-        let run = Run::start_on_terminal(command, stdout.into(), slave.into());
-
-        let terminal = File::from(master);
-        let mut reader = terminal.try_clone().unwrap();
-        let (sender, output) = mpsc::channel();
-        thread::spawn(move || {
-            let mut buffer = [0; 4096];
-            // When the program is gone, reading fails.
-            while let Ok(read @ 1..) = reader.read(&mut buffer) {
-                _ = sender.send(buffer[..read].to_vec());
-            }
-        });
-        Self {
-            run,
-            terminal,
-            output,
-            seen: String::new(),
-        }
-    }
-
-    /// Waits until the terminal shows this, and forgets everything up to there.
-    #[track_caller]
-    fn read_until(&mut self, text: &str) {
-        let deadline = Instant::now() + Duration::from_secs(60);
-        loop {
-            if let Some(at) = self.seen.find(text) {
-                self.seen.drain(..at + text.len());
-                return;
-            }
-            let left = deadline.saturating_duration_since(Instant::now());
-            match self.output.recv_timeout(left) {
-                Ok(bytes) => self.seen += &String::from_utf8_lossy(&bytes),
-                Err(_) => panic!("no {text:?} in {:?}", self.seen),
-            }
-        }
-    }
-
-    fn type_in(&mut self, text: &str) {
-        self.terminal.write_all(text.as_bytes()).unwrap();
-    }
-
-    /// The end, and what the terminal has shown since it was last looked at.
-    fn finish(mut self) -> (End, String) {
-        let end = self.run.finish();
-        while let Ok(bytes) = self.output.recv() {
-            self.seen += &String::from_utf8_lossy(&bytes);
-        }
-        (end, self.seen)
-    }
-}
+use common::terminal::OnTerminal;
 
 #[test]
 fn a_permission_is_asked_and_answered() {
@@ -196,8 +100,8 @@ fn asides_are_dimmed_unless_colours_are_not_wanted() {
 }
 
 #[test]
-fn a_prompt_is_not_waited_for_on_a_terminal() {
-    let mut run = OnTerminal::start_with(&["run"], &[]);
+fn a_prompt_is_not_waited_for_when_the_output_is_for_a_program() {
+    let mut run = OnTerminal::start_with(&["run", "--json"], &[]);
     run.read_until("there is no prompt: give one as the argument PROMPT, or pipe one in");
     run.finish().0.expect_code(2);
 }

@@ -1,4 +1,4 @@
-//! `endturn run`: one agent, one session, one turn.
+//! `endturn run`: one agent, one session, one turn or one after the other.
 //!
 //! ```text
 //!   start the agent ─► conversation ──────────┐ the answer, or what is wrong
@@ -11,15 +11,21 @@
 //! Whatever happens becomes an [`Outcome`], and every outcome takes the second line. So no way out
 //! leaves an agent behind, and none leaves a script without its last line.
 
+mod answer;
+mod client;
 mod conversation;
+mod interactive;
+mod list;
 mod outcome;
 mod permission;
 mod prompt;
+mod session;
 mod show;
+mod turn;
 
 use std::{ffi::OsString, io, path::PathBuf};
 
-use endturn::transport::{AgentCommand, AgentProcess, Transport};
+use endturn::transport::{AgentCommand, AgentProcess, Stderr, Transport};
 
 use crate::{
     args::{RunArgs, bad_usage},
@@ -27,19 +33,21 @@ use crate::{
     signals::{Signal, Signals},
     style,
 };
-use conversation::{Conversation, Turn};
+use conversation::Conversation;
 use outcome::{Failure, Outcome};
-use show::{CancelCause, Event, Screen, Show};
+use prompt::Task;
+use show::{Event, Screen, Show};
+use turn::Turn;
 
 pub(crate) fn run(args: RunArgs) -> Code {
     let cwd = working_directory(args.cwd.clone()).unwrap_or_else(|why| bad_usage("run", &why));
     // Read before any signal is caught: until there is an agent, Ctrl-C just ends the program.
-    let prompt = prompt::read(args.prompt.as_deref()).unwrap_or_else(|why| bad_usage("run", &why));
+    let task = prompt::read(&args).unwrap_or_else(|why| bad_usage("run", &why));
     let started = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .and_then(|runtime| {
-            let code = runtime.block_on(one_turn(&args, cwd, prompt));
+            let code = runtime.block_on(with_agent(&args, cwd, task));
             // A thread that is stuck in a write or on the terminal must not hold up the exit.
             runtime.shutdown_background();
             code
@@ -50,26 +58,32 @@ pub(crate) fn run(args: RunArgs) -> Code {
     })
 }
 
-/// Runs the turn, and returns when the agent is gone and everything is shown.
-async fn one_turn(args: &RunArgs, cwd: PathBuf, prompt: String) -> io::Result<Code> {
+/// Does what is to be done, and returns when the agent is gone and everything is shown.
+async fn with_agent(args: &RunArgs, cwd: PathBuf, task: Task) -> io::Result<Code> {
     let mut signals = Signals::catch()?;
     let (show, mut screen) = Screen::start(args.json);
+    // The agent's log must not run into a line that is being typed.
+    let stderr = match task {
+        Task::Converse => Stderr::Capture,
+        Task::List | Task::Prompt(_) => Stderr::Inherit,
+    };
 
-    let (outcome, agent) = match start(&args.command) {
+    let (outcome, agent) = match start(&args.command, stderr) {
         Err(failure) => (Outcome::Failed(failure), None),
         Ok((agent, transport, command)) => {
             let turn = Turn::new(show.clone());
             let conversation = Conversation {
                 args,
                 cwd,
-                prompt,
                 show: &show,
                 turn: &turn,
+                agent: &agent,
+                command: &command,
             };
             let outcome = tokio::select! {
                 biased;
-                ended = conversation.hold(transport) => match ended {
-                    Ok(answer) => Outcome::Answered(answer),
+                ended = conversation.hold(task, transport) => match ended {
+                    Ok(outcome) => outcome,
                     Err(trouble) => Outcome::Failed(trouble.explain(&agent, &command).await),
                 },
                 signal = last_straw(&mut signals, &turn) => Outcome::interrupted(signal),
@@ -87,16 +101,13 @@ async fn one_turn(args: &RunArgs, cwd: PathBuf, prompt: String) -> io::Result<Co
     finish(screen, code, &mut signals).await
 }
 
-/// Waits for a signal that ends more than the turn; the first Ctrl-C only cancels that.
+/// Waits for a signal that ends more than the turn; the first Ctrl-C of a turn only cancels that.
 async fn last_straw(signals: &mut Signals, turn: &Turn) -> Signal {
-    let mut asked_once = false;
     loop {
         let signal = signals.next().await;
-        if signal != Signal::Interrupt || asked_once || !turn.is_running() {
+        if signal != Signal::Interrupt || !turn.interrupt() {
             return signal;
         }
-        asked_once = true;
-        turn.cancel(CancelCause::Interrupt);
     }
 }
 
@@ -136,7 +147,10 @@ async fn finish(mut screen: Screen, code: Code, signals: &mut Signals) -> io::Re
 }
 
 /// Starts the agent; without a command, this program's own one.
-fn start(given: &[OsString]) -> Result<(AgentProcess, Transport, Vec<OsString>), Failure> {
+fn start(
+    given: &[OsString],
+    stderr: Stderr,
+) -> Result<(AgentProcess, Transport, Vec<OsString>), Failure> {
     let command = if given.is_empty() {
         let this = std::env::current_exe().map_err(|error| Failure::start(&error))?;
         vec![this.into(), "agent".into()]
@@ -145,6 +159,7 @@ fn start(given: &[OsString]) -> Result<(AgentProcess, Transport, Vec<OsString>),
     };
     let (agent, transport) = AgentCommand::new(&command[0])
         .args(&command[1..])
+        .stderr(stderr)
         .spawn()
         .map_err(|error| Failure::start(&error))?;
     Ok((agent, transport, command))

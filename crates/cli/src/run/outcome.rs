@@ -21,6 +21,8 @@ const EXIT_LIMIT: Duration = Duration::from_millis(500);
 pub(super) enum Outcome {
     /// The agent has answered the prompt.
     Answered(PromptResponse),
+    /// What was to be done had no answer of its own: a list, or a conversation that was left.
+    Done,
     /// What is shown cannot be written, mostly since nobody reads it any more.
     Unread,
     /// There is no answer.
@@ -55,9 +57,20 @@ pub(super) enum Kind {
 
 /// What went wrong in a conversation, before anybody has looked for the reason.
 #[derive(Debug)]
-pub(super) struct Trouble {
-    pub(super) method: &'static str,
-    pub(super) error: Error,
+pub(super) enum Trouble {
+    Call {
+        method: &'static str,
+        error: Error,
+    },
+    /// The agent does not have what was asked for.
+    Missing {
+        message: String,
+        hint: String,
+    },
+    /// The agent is gone, and nothing was asked of it.
+    Gone(Error),
+    /// This program cannot use the working directory or the terminal.
+    Local(io::Error),
 }
 
 impl Outcome {
@@ -73,7 +86,7 @@ impl Outcome {
     pub(super) fn code(&self) -> Code {
         match self {
             Self::Answered(answer) => Code::of(answer.stop_reason),
-            Self::Unread => Code::Ended,
+            Self::Done | Self::Unread => Code::Ended,
             Self::Failed(failure) => failure.code(),
         }
     }
@@ -123,9 +136,40 @@ impl Failure {
 }
 
 impl Trouble {
+    /// Whether there is no talking to the agent any more.
+    pub(super) fn is_lost(&self) -> bool {
+        matches!(self, Self::Call { error, .. } if error.is_connection_lost())
+    }
+
     /// Finds out what there is to say about it.
     pub(super) async fn explain(self, agent: &AgentProcess, command: &[OsString]) -> Failure {
-        let Self { method, error } = self;
+        let (method, error) = match self {
+            Self::Call { method, error } => (method, error),
+            Self::Missing { message, hint } => {
+                return Failure {
+                    kind: Kind::Agent,
+                    message,
+                    hint: Some(hint),
+                    error: None,
+                };
+            }
+            Self::Gone(error) => {
+                return Failure {
+                    kind: Kind::Lost,
+                    message: how_it_was_lost(None, &error, agent).await,
+                    hint: None,
+                    error: None,
+                };
+            }
+            Self::Local(error) => {
+                return Failure {
+                    kind: Kind::Internal,
+                    message: format!("the working directory or the terminal is of no use: {error}"),
+                    hint: None,
+                    error: None,
+                };
+            }
+        };
         let protocol = error.protocol().cloned();
         let (kind, message, hint) = match error.kind() {
             ErrorKind::Protocol => (
@@ -138,10 +182,15 @@ impl Trouble {
                 error.to_string(),
                 Some("look for another version of the agent, or of this program".to_owned()),
             ),
+            ErrorKind::MissingCapability => (
+                Kind::Agent,
+                format!("{method} is not to be had: {error}"),
+                None,
+            ),
             ErrorKind::InvalidAnswer => (Kind::Agent, with_sources(&error), None),
             ErrorKind::ConnectionLost => (
                 Kind::Lost,
-                how_it_was_lost(method, &error, agent).await,
+                how_it_was_lost(Some(method), &error, agent).await,
                 Some(format!(
                     "it must speak ACP on its standard input and output; run it by itself to see what it says: {}",
                     shown(command)
@@ -166,7 +215,6 @@ impl Trouble {
             ),
             ErrorKind::InvalidInput
             | ErrorKind::Busy
-            | ErrorKind::MissingCapability
             | ErrorKind::NotInitialized
             | ErrorKind::Cancelled
             | ErrorKind::TurnEnded
@@ -195,11 +243,15 @@ fn hint_on(method: &str, error: Option<&v1::Error>) -> Option<String> {
     Some(hint.to_owned())
 }
 
-async fn how_it_was_lost(method: &str, error: &Error, agent: &AgentProcess) -> String {
+/// How the agent was lost: before it answered a request, or while it had nothing to do.
+async fn how_it_was_lost(method: Option<&str>, error: &Error, agent: &AgentProcess) -> String {
+    let before = method.map_or_else(String::new, |method| {
+        format!(" before it answered {method}")
+    });
     match timeout(EXIT_LIMIT, agent.wait()).await {
-        Ok(Ok(status)) => format!("the agent ended ({status}) before it answered {method}"),
-        Ok(Err(_)) => format!("the agent was lost before it answered {method}: {error}"),
-        Err(_) => format!("the agent closed its output before it answered {method}"),
+        Ok(Ok(status)) => format!("the agent ended ({status}){before}"),
+        Ok(Err(_)) => format!("the agent was lost{before}: {error}"),
+        Err(_) => format!("the agent closed its output{before}"),
     }
 }
 

@@ -1,17 +1,17 @@
 //! Who decides what an agent may do: the user, a flag, or nobody.
 
-use std::{
-    io::{self, IsTerminal},
-    thread,
-};
+use std::io::{self, IsTerminal};
 
 use endturn::schema::v1::{
     PermissionOption, PermissionOptionKind, RequestPermissionOutcome, RequestPermissionRequest,
     SelectedPermissionOutcome,
 };
-use tokio::sync::{Mutex, mpsc};
+use tokio::sync::Mutex;
 
-use super::show::{DecidedBy, Event, Show};
+use super::{
+    answer::read_line,
+    show::{DecidedBy, Event, Show},
+};
 use crate::style::one_line;
 
 /// How questions are decided.
@@ -109,16 +109,11 @@ fn refusing(request: &RequestPermissionRequest) -> Option<&PermissionOption> {
     first_of(request, [RejectOnce, RejectAlways])
 }
 
-/// The user's terminal.
+/// The user's terminal, which one question at a time has.
 ///
-/// A read from it can neither be taken back nor be waited for at the exit, so a thread does it that
-/// nobody waits for. It starts with the first question, since a program in the background is stopped
-/// when it reads from its terminal.
+/// It is read only while there is a question, since a program in the background is stopped when it reads from its terminal.
 #[derive(Default)]
-pub(super) struct Terminal {
-    /// One question at a time has the terminal.
-    lines: Mutex<Option<mpsc::UnboundedReceiver<String>>>,
-}
+pub(super) struct Terminal(Mutex<()>);
 
 impl Terminal {
     /// What the user chooses; `None` if there will be no answer.
@@ -130,14 +125,11 @@ impl Terminal {
         if request.options.is_empty() {
             return None;
         }
-        let mut lines = self.lines.lock().await;
+        let _terminal = self.0.lock().await;
         discard_typed();
-        let lines = lines.get_or_insert_with(read_lines);
-        // A line that was meant for an earlier question must not answer this one.
-        while lines.try_recv().is_ok() {}
         show.tell(Event::Question(question(request)));
         loop {
-            let line = lines.recv().await?;
+            let line = read_line().await?;
             let option = choice(&line, request);
             if option.is_some() {
                 return option;
@@ -145,18 +137,6 @@ impl Terminal {
             show.tell(Event::Question(ask_again(request)));
         }
     }
-}
-
-fn read_lines() -> mpsc::UnboundedReceiver<String> {
-    let (sender, lines) = mpsc::unbounded_channel();
-    thread::spawn(move || {
-        for line in io::stdin().lines() {
-            if line.map_or(true, |line| sender.send(line).is_err()) {
-                break;
-            }
-        }
-    });
-    lines
 }
 
 /// Throws away what was typed before there was a question.

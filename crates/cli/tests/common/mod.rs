@@ -4,6 +4,8 @@
     reason = "each test file is a program of its own and uses a part of this"
 )]
 
+pub(crate) mod terminal;
+
 use std::fmt;
 use std::fs;
 use std::io::{PipeReader, Read, Write};

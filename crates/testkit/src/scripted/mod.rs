@@ -55,7 +55,7 @@ mod script;
 mod service;
 mod sessions;
 
-use endturn::{Agent, agent::AgentBuilder};
+use endturn::agent::AgentBuilder;
 
 pub use script::{InvalidScript, STEPS, Script};
 use service::Scripted;
@@ -85,12 +85,12 @@ pub use sessions::{HISTORY_BYTES, PAGE_SIZE, SESSIONS_KEPT};
 /// # }
 /// ```
 pub fn agent() -> AgentBuilder {
-    Agent::from_service(Scripted::default())
+    service::builder(Scripted::default())
 }
 
 /// The same agent, which also tells the client its commands, behind the answer that opens a session; this is what `endturn agent` serves.
 pub fn agent_with_commands() -> AgentBuilder {
-    Agent::from_service(Scripted {
+    service::builder(Scripted {
         tells_commands: true,
         ..Scripted::default()
     })

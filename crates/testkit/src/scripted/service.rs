@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use endturn::{
-    HandlerResult, PromptContext, RequestContext,
-    agent::AgentService,
+    Agent, HandlerResult, PromptContext, RequestContext,
+    agent::AgentBuilder,
     schema::v1::{
-        AgentCapabilities, AvailableCommand, CloseSessionRequest, CloseSessionResponse,
-        ContentBlock, DeleteSessionRequest, DeleteSessionResponse, Error, Implementation,
-        ListSessionsRequest, ListSessionsResponse, LoadSessionRequest, LoadSessionResponse,
-        NewSessionRequest, NewSessionResponse, PromptRequest, PromptResponse, ResumeSessionRequest,
-        ResumeSessionResponse, SessionCapabilities, SetSessionConfigOptionRequest,
-        SetSessionConfigOptionResponse, SetSessionModeRequest, SetSessionModeResponse,
+        AvailableCommand, CloseSessionRequest, CloseSessionResponse, ContentBlock,
+        DeleteSessionRequest, DeleteSessionResponse, Error, Implementation, ListSessionsRequest,
+        ListSessionsResponse, LoadSessionRequest, LoadSessionResponse, NewSessionRequest,
+        NewSessionResponse, PromptRequest, PromptResponse, ResumeSessionRequest,
+        ResumeSessionResponse, SetSessionConfigOptionRequest, SetSessionConfigOptionResponse,
+        SetSessionModeRequest, SetSessionModeResponse,
     },
 };
 use serde_json::json;
@@ -30,23 +30,34 @@ pub(super) struct Scripted {
     pub(super) tells_commands: bool,
 }
 
-impl AgentService for Scripted {
-    fn info(&self) -> Option<Implementation> {
-        let info = Implementation::new("endturn-scripted", env!("CARGO_PKG_VERSION"));
-        Some(info.title("Scripted agent".to_owned()))
+/// A builder whose handlers are the methods of an agent, and which offers what they make possible.
+pub(super) fn builder(agent: Scripted) -> AgentBuilder {
+    let agent = Arc::new(agent);
+    /// A handler that calls one method of the agent.
+    macro_rules! call {
+        ($method:ident) => {{
+            let agent = Arc::clone(&agent);
+            move |request, cx| {
+                let agent = Arc::clone(&agent);
+                async move { agent.$method(request, cx).await }
+            }
+        }};
     }
+    let info = Implementation::new("endturn-scripted", env!("CARGO_PKG_VERSION"));
+    Agent::builder()
+        .info(info.title("Scripted agent".to_owned()))
+        .on_new_session(call!(new_session))
+        .on_load_session(call!(load_session))
+        .on_resume_session(call!(resume_session))
+        .on_list_sessions(call!(list_sessions))
+        .on_delete_session(call!(delete_session))
+        .on_close_session(call!(close_session))
+        .on_set_mode(call!(set_mode))
+        .on_set_config_option(call!(set_config_option))
+        .on_prompt(call!(prompt))
+}
 
-    fn capabilities(&self) -> AgentCapabilities {
-        let sessions = SessionCapabilities::new()
-            .list(Some(Default::default()))
-            .delete(Some(Default::default()))
-            .resume(Some(Default::default()))
-            .close(Some(Default::default()));
-        AgentCapabilities::new()
-            .load_session(true)
-            .session_capabilities(sessions)
-    }
-
+impl Scripted {
     async fn new_session(
         &self,
         request: NewSessionRequest,

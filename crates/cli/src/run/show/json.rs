@@ -3,13 +3,14 @@
 use endturn::schema::{
     ProtocolVersion,
     v1::{
-        Error, Implementation, Meta, PermissionOption, RequestPermissionOutcome, SessionId,
+        Error, Implementation, Meta, PermissionOption, RequestPermissionOutcome,
+        SessionConfigOption, SessionId, SessionInfo, SessionModeId, SessionModeState,
         SessionUpdate, StopReason, ToolCallUpdate,
     },
 };
 use serde::Serialize;
 
-use super::{CancelCause, Event, Render, page::Page};
+use super::{CancelCause, Event, Opened, Render, page::Page};
 use crate::run::outcome::Outcome;
 
 #[derive(Serialize)]
@@ -23,6 +24,20 @@ enum Line<'a> {
         session_id: &'a SessionId,
         agent_info: Option<&'a Implementation>,
         protocol_version: ProtocolVersion,
+        opened: &'static str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        modes: Option<&'a SessionModeState>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        config_options: Option<&'a [SessionConfigOption]>,
+    },
+    Mode {
+        mode_id: &'a SessionModeId,
+    },
+    Config {
+        config_options: &'a [SessionConfigOption],
+    },
+    Listed {
+        session: &'a SessionInfo,
     },
     Update {
         update: &'a SessionUpdate,
@@ -59,14 +74,31 @@ pub(super) struct Json;
 impl Render for Json {
     fn render(&mut self, event: &Event, page: &mut Page) {
         match event {
-            Event::Session { id, agent, version } => write(
+            Event::Session {
+                id,
+                agent,
+                version,
+                opened,
+                modes,
+                options,
+            } => write(
                 page,
                 &Line::Session {
                     session_id: id,
                     agent_info: agent.as_ref(),
                     protocol_version: *version,
+                    opened: match opened {
+                        Opened::New => "new",
+                        Opened::Loaded => "loaded",
+                        Opened::Resumed => "resumed",
+                    },
+                    modes: modes.as_ref(),
+                    config_options: options.as_deref(),
                 },
             ),
+            Event::Mode(mode_id) => write(page, &Line::Mode { mode_id }),
+            Event::Options(config_options) => write(page, &Line::Config { config_options }),
+            Event::Listed(session) => write(page, &Line::Listed { session }),
             Event::Update(update) => write(page, &Line::Update { update }),
             Event::Permission {
                 request, outcome, ..
@@ -88,7 +120,14 @@ impl Render for Json {
             Event::Stray { line, advice } => write(page, &Line::Stray { line, advice }),
             Event::End(outcome) => end(page, outcome),
             // For people only.
-            Event::Question(_) | Event::Warning(_) | Event::Finish => {}
+            Event::Question(_)
+            | Event::Warning(_)
+            | Event::Notice(_)
+            | Event::Typing(_)
+            | Event::Typed { .. }
+            | Event::Reached(_)
+            | Event::TurnOver(_)
+            | Event::Finish => {}
         }
     }
 }
@@ -96,7 +135,7 @@ impl Render for Json {
 fn end(page: &mut Page, outcome: &Outcome) {
     let answer = match outcome {
         Outcome::Answered(answer) => Some(answer),
-        Outcome::Unread => None,
+        Outcome::Done | Outcome::Unread => None,
         Outcome::Failed(failure) => {
             write(
                 page,

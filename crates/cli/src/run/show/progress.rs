@@ -11,6 +11,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Phase {
     Starting,
+    /// Nothing: it is the user's turn.
+    Typing,
     Running,
     Cancelling,
     Stopping,
@@ -49,7 +51,11 @@ impl Progress {
     pub(super) fn line(&self) -> Option<String> {
         let waited = self.since.elapsed();
         let seconds = waited.as_secs();
-        (waited >= PATIENCE).then(|| match self.phase {
+        if waited < PATIENCE {
+            return None;
+        }
+        Some(match self.phase {
+            Phase::Typing => return None,
             Phase::Starting => format!("starting the agent… {seconds}s"),
             Phase::Running => format!("waiting for the agent… {seconds}s"),
             Phase::Cancelling => {

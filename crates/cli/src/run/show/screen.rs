@@ -3,19 +3,18 @@
 use std::{
     env,
     io::{self, IsTerminal},
-    sync::Arc,
     time::Duration,
 };
 
 use tokio::{
     io::{AsyncWriteExt, Stderr, Stdout},
-    sync::{Semaphore, mpsc},
+    sync::{mpsc, oneshot},
     task::JoinHandle,
     time::{MissedTickBehavior, interval},
 };
 
 use super::{
-    DecidedBy, Event, Message, ROOM, Render, Show,
+    DecidedBy, Event, Message, Printer, ROOM, Render, Show,
     json::Json,
     page::Page,
     progress::{Phase, Progress},
@@ -47,9 +46,8 @@ impl Screen {
         } else {
             Box::new(Text::default())
         };
-        let task = tokio::spawn(Writer::new(renderer).run(received));
-        let room = Arc::new(Semaphore::new(ROOM));
-        (Show { events, room }, Self { task, end: None })
+        let task = tokio::spawn(Writer::new(renderer, !json).run(received));
+        (Show::new(events), Self { task, end: None })
     }
 
     /// Waits until nothing more is written.
@@ -80,12 +78,16 @@ struct Writer {
     progress: Progress,
     progress_shown: bool,
     question_open: bool,
+    /// A line is being typed, and this writes above it.
+    printer: Option<Printer>,
+    /// Whether people read what is on standard output.
+    for_people: bool,
     stray: usize,
     ended: bool,
 }
 
 impl Writer {
-    fn new(renderer: Box<dyn Render>) -> Self {
+    fn new(renderer: Box<dyn Render>, for_people: bool) -> Self {
         let stderr_seen = io::stderr().is_terminal();
         Self {
             renderer,
@@ -98,6 +100,8 @@ impl Writer {
             progress: Progress::new(),
             progress_shown: false,
             question_open: false,
+            printer: None,
+            for_people,
             stray: 0,
             ended: false,
         }
@@ -111,9 +115,9 @@ impl Writer {
             tokio::select! {
                 received = events.recv_many(&mut batch, ROOM) => {
                     let mut finish = received == 0;
-                    for message in &batch {
+                    for message in &mut batch {
                         finish |= matches!(message.event, Event::Finish);
-                        self.show(&message.event).await?;
+                        self.show(&mut message.event).await?;
                     }
                     self.flush().await?;
                     if finish {
@@ -128,14 +132,23 @@ impl Writer {
         }
     }
 
-    async fn show(&mut self, event: &Event) -> io::Result<()> {
+    async fn show(&mut self, event: &mut Event) -> io::Result<()> {
         match event {
             // The end is the last there is to see of a turn, whatever else the agent sends.
             Event::Warning(text) => {
                 let text = labelled(self.styles.warning, "warning", text);
                 return self.note(&text).await;
             }
-            Event::Finish => return Ok(()),
+            Event::Notice(text) if self.for_people => return self.note(text).await,
+            Event::Finish | Event::Notice(_) => return Ok(()),
+            Event::Reached(sender) => {
+                self.flush().await?;
+                // Whoever wanted to know may be gone.
+                let _ = std::mem::replace(sender, oneshot::channel().0).send(());
+                return Ok(());
+            }
+            Event::Typing(printer) => return self.typing(printer.take()).await,
+            Event::Typed { given_up } => return self.typed(*given_up).await,
             Event::Question(text) => {
                 self.note(text).await?;
                 self.question_open = true;
@@ -146,21 +159,48 @@ impl Writer {
             }
             Event::Session { .. } => self.progress.enter(Phase::Running),
             Event::Cancel(_) => self.progress.enter(Phase::Cancelling),
-            Event::Update(_) => self.progress.restart(),
-            Event::Stray { .. } | Event::End(_) => {}
+            Event::Update(_) | Event::Listed(_) => self.progress.restart(),
+            Event::Stray { .. }
+            | Event::Mode(_)
+            | Event::Options(_)
+            | Event::TurnOver(_)
+            | Event::End(_) => {}
         }
         if !self.ended {
             self.renderer.render(event, &mut self.page);
         }
-        if let Event::End(outcome) = event {
+        if let Event::End(_) = event {
             self.ended = true;
             self.progress.enter(Phase::Stopping);
+        }
+        if let Event::End(outcome) | Event::TurnOver(outcome) = event {
             self.flush().await?;
             if let Outcome::Failed(failure) = outcome {
                 let text = error_lines(&self.styles, &failure.message, failure.hint.as_deref());
                 self.note(&text).await?;
             }
         }
+        Ok(())
+    }
+
+    /// The user gets the terminal, at the beginning of a line.
+    async fn typing(&mut self, printer: Option<Printer>) -> io::Result<()> {
+        self.page.fresh_line();
+        self.flush().await?;
+        self.clear_progress().await;
+        self.progress.enter(Phase::Typing);
+        self.printer = printer;
+        Ok(())
+    }
+
+    /// The terminal is this program's again.
+    async fn typed(&mut self, given_up: bool) -> io::Result<()> {
+        self.flush().await?;
+        self.printer = None;
+        if given_up {
+            self.write_stderr("\n").await;
+        }
+        self.progress.enter(Phase::Running);
         Ok(())
     }
 
@@ -205,6 +245,13 @@ impl Writer {
         if bytes.is_empty() {
             return Ok(());
         }
+        if let Some(printer) = &self.printer {
+            // It ends a line that is open.
+            self.page.line_was_ended();
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            printer.print(text).await;
+            return Ok(());
+        }
         self.clear_progress().await;
         self.stdout.write_all(&bytes).await?;
         self.stdout.flush().await
@@ -240,6 +287,9 @@ impl Writer {
     }
 
     async fn write_stderr(&mut self, text: &str) {
+        if let Some(printer) = &self.printer {
+            return printer.print(text.to_owned()).await;
+        }
         // Whoever has closed it does not want to know.
         let _ = self.stderr.write_all(text.as_bytes()).await;
         let _ = self.stderr.flush().await;

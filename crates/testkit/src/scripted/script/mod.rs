@@ -11,8 +11,8 @@ use endturn::schema::v1::{Meta, StopReason};
 use super::sessions::{Mode, Setting};
 
 /// The steps, as a person reads them: what the command `/help` answers.
-pub const STEPS: &str = "\
-  steps N D          say `Step i/N... ` N times with a pause, stop when cancelled
+pub const STEPS: &str =
+    "  steps N D          say `Step i/N... ` N times with a pause, stop when cancelled
   say TEXT           one piece of message          think TEXT      one piece of thought
   sleep D            wakes early when cancelled    ignore D        sleeps through a cancel
   wait               wait until cancelled          hang            never return

@@ -1,5 +1,7 @@
 //! The command line.
 
+mod help;
+
 use std::{ffi::OsString, path::PathBuf, time::Duration};
 
 use clap::{CommandFactory, Parser, Subcommand, error::ErrorKind};
@@ -7,9 +9,9 @@ use clap::{CommandFactory, Parser, Subcommand, error::ErrorKind};
 /// Run ACP agents and see their turns end.
 ///
 /// ACP, the Agent Client Protocol, connects editors and other clients with coding agents.
-/// This program is both sides: `run` starts an agent, gives it one prompt and shows what comes; `agent` is an agent without a model, to try a client with.
+/// This program is both sides: `run` starts an agent, talks to it and shows what it does; `agent` is an agent without a model, to try a client with.
 #[derive(Debug, Parser)]
-#[command(name = "endturn", version, max_term_width = 100, after_help = OVERVIEW)]
+#[command(name = "endturn", version, max_term_width = 100, after_help = help::OVERVIEW)]
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -17,7 +19,7 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Start an agent, send it one prompt and show the turn
+    /// Start an agent, send it a prompt and show the turn; without a prompt, talk to it on the terminal
     ///
     /// Without a COMMAND, the scripted agent of `endturn agent` runs as a process of its own.
     Run(RunArgs),
@@ -30,12 +32,33 @@ pub(crate) enum Command {
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = RUN_SHORT,
-    after_long_help = RUN_LONG,
+    after_help = help::RUN_SHORT,
+    after_long_help = help::RUN_LONG,
 )]
 pub(crate) struct RunArgs {
     /// What to send; `-` reads it from standard input, and so does leaving it out in a pipe
+    ///
+    /// Without it, on a terminal, prompts are typed, one after the other.
     pub(crate) prompt: Option<String>,
+
+    /// Go on with a saved session: with its history if the agent loads sessions, or else without
+    #[arg(long, value_name = "ID")]
+    pub(crate) resume: Option<String>,
+
+    /// List the agent's saved sessions instead of sending a prompt
+    ///
+    /// One line each, those used last first: the session's id, when it was used, its directory and its title.
+    /// Only those in the directory that --cwd names, if it is given.
+    #[arg(long, conflicts_with_all = ["prompt", "resume", "mode", "set", "cancel_after"])]
+    pub(crate) list: bool,
+
+    /// Put the session into this mode first
+    #[arg(long, value_name = "ID")]
+    pub(crate) mode: Option<String>,
+
+    /// Set a config option of the session first; may be given several times
+    #[arg(long, value_name = "KEY=VALUE", value_parser = setting)]
+    pub(crate) set: Vec<Setting>,
 
     /// Cancel the turn this long after the prompt was sent [500ms, 60s, 30m]
     #[arg(long, value_name = "D", value_parser = duration, allow_hyphen_values = true)]
@@ -43,6 +66,7 @@ pub(crate) struct RunArgs {
 
     /// The session's working directory [default: the current one]
     ///
+    /// Files are served below it, and commands run there.
     /// The agent itself starts in the current one, so that paths in COMMAND and ARGS mean what they say.
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
@@ -54,12 +78,27 @@ pub(crate) struct RunArgs {
     /// Grant every permission the agent asks for
     ///
     /// Otherwise they are asked on the terminal; without a terminal they are refused.
+    /// Files that the agent reads or writes through this program, and commands that it runs through it, are served without a question, in the working directory and below: to ask first is the agent's part.
     #[arg(long)]
     pub(crate) allow: bool,
 
+    /// Offer the agent no files
+    #[arg(long)]
+    pub(crate) no_fs: bool,
+
+    /// Offer the agent no terminals, in which it could run commands
+    #[arg(long)]
+    pub(crate) no_terminal: bool,
+
+    /// Keep no history of the prompts that are typed
+    ///
+    /// It is kept in the state directory, `$XDG_STATE_HOME/endturn` or `~/.local/state/endturn`.
+    #[arg(long)]
+    pub(crate) no_history: bool,
+
     /// How long the agent may take to answer before the turn; `0s` is for ever
     ///
-    /// It holds for each of `initialize` and `session/new`.
+    /// It holds for each request but the prompt.
     /// The default leaves time for a launcher such as npx to download the agent first.
     #[arg(long, value_name = "D", value_parser = duration, allow_hyphen_values = true, default_value = "60s")]
     pub(crate) handshake_timeout: Duration,
@@ -76,7 +115,7 @@ pub(crate) struct RunArgs {
 }
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = AGENT)]
+#[command(after_help = help::agent(false), after_long_help = help::agent(true))]
 pub(crate) struct AgentArgs {
     /// How long a turn may go on after a cancel until it is ended by force; `0s` is for ever
     #[arg(long, value_name = "D", value_parser = duration, allow_hyphen_values = true, default_value = "60s")]
@@ -87,75 +126,28 @@ pub(crate) struct AgentArgs {
     pub(crate) max_prompt_duration: Duration,
 }
 
-const OVERVIEW: &str = "\
-Examples:
-  endturn run --cancel-after 1500ms \"Do a long task\"
-  endturn run \"Tidy up\" -- npx --yes some-agent --acp
-  endturn help run
-
-RUST_LOG=endturn=trace shows every message on standard error.";
-
-const RUN_SHORT: &str = "\
-Examples:
-  endturn run --cancel-after 1500ms \"Do a long task\"
-  endturn run \"Tidy up\" -- npx --yes some-agent --acp
-
-Exit codes: 0 end_turn, 3 cancelled, 4 refusal, 5 a limit was reached, 6 the agent answered with an
-error, 7 the agent is gone or did not answer, 1 other failures, 2 bad usage, 130 ended by Ctrl-C.
-`--help` says more, and shows the JSON lines.";
-
-const RUN_LONG: &str = "\
-Ctrl-C cancels the turn, and the agent still has its say; a second Ctrl-C ends the agent; a third \
-one kills it and leaves at once. TERM ends the agent at once.
-
-Examples:
-  endturn run --cancel-after 1500ms \"Do a long task\"
-  endturn run \"Tidy up\" -- npx --yes some-agent --acp
-  git diff | endturn run --cwd ../project --allow -- some-agent
-  endturn run --json \"ask May I?\" | jq -r .type
-
-Exit codes:
-    0  the turn ended with end_turn; also when nobody reads the output any more
-    1  this program failed, for example to write its output
-    2  bad usage
-    3  the turn was cancelled
-    4  the agent refused to go on (stop reason refusal)
-    5  the turn reached a limit (max_tokens, max_turn_requests)
-    6  the agent answered with an error, or with something that cannot be understood
-    7  the agent could not be started, is gone, or did not answer in time
-  130  ended by Ctrl-C before there was an answer (143 by TERM, 129 by the terminal's end)
-
-JSON lines (--json), one object a line, of these types:
-  {\"type\":\"session\",\"sessionId\":…,\"agentInfo\":{\"name\":…,\"version\":…},\"protocolVersion\":1}
-  {\"type\":\"update\",\"update\":{\"sessionUpdate\":…}}     the protocol's own object
-  {\"type\":\"permission\",\"toolCall\":{…},\"options\":[…],\"outcome\":{\"outcome\":…}}
-  {\"type\":\"cancel\",\"cause\":\"interrupt\"}              the turn is being cancelled; or \"cancel_after\"
-  {\"type\":\"stray\",\"line\":…,\"advice\":…}              a line of the agent's that is no message
-  {\"type\":\"error\",\"kind\":…,\"message\":…,\"hint\":…,\"error\":{\"code\":…}}
-  {\"type\":\"end\",\"exitCode\":3,\"stopReason\":\"cancelled\"}
-The end is always there and always last, except after bad usage. Without an answer its stopReason is \
-null and an error comes before it, of one of these kinds: start, lost, timeout, agent, interrupted, \
-internal. Its `error` is the agent's own, or null. The agent's standard error is passed on.";
-
-const AGENT: &str = "\
-Steps of a script:
-  steps N D          say `Step i/N... ` N times with a pause, stop when cancelled
-  say TEXT           one piece of message          think TEXT      one piece of thought
-  sleep D            wakes early when cancelled    ignore D        sleeps through a cancel
-  wait               wait until cancelled          hang            never return
-  flood N BYTES      N messages at once            tool TITLE D    run a tool call
-  ask TITLE          ask for a permission          late TEXT       send after the turn's end
-  end STOP_REASON    end the turn so               error CODE MESSAGE, fail MESSAGE, panic
-  meta JSON_OBJECT   the _meta of the answer
-
-INT and TERM cancel the running turns and end the agent when they are answered; a second signal ends \
-it at once. So does the end of its input.";
-
 /// A duration such as `500ms`, `60s` or `1h 30m`.
 fn duration(text: &str) -> Result<Duration, String> {
     const FORMAT: &str = "write a number with its unit, for example 500ms, 60s, 30m or \"1h 30m\"";
     let duration: jiff::SignedDuration = text.parse().map_err(|_| FORMAT)?;
     Duration::try_from(duration).map_err(|_| "it is negative; ".to_owned() + FORMAT)
+}
+
+/// A config option and its value, as they are written on a command line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Setting {
+    pub(crate) key: String,
+    pub(crate) value: String,
+}
+
+fn setting(text: &str) -> Result<Setting, &'static str> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok(Setting {
+            key: key.to_owned(),
+            value: value.to_owned(),
+        }),
+        Some(_) | None => Err("write KEY=VALUE"),
+    }
 }
 
 /// Ends the program with the usage of a subcommand, as for any other mistake in the arguments.
@@ -176,6 +168,19 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Args::command().debug_assert();
+    }
+
+    #[test]
+    fn a_setting_is_a_key_and_a_value() {
+        let pair = |key: &str, value: &str| {
+            let (key, value) = (key.to_owned(), value.to_owned());
+            Ok(Setting { key, value })
+        };
+        assert_eq!(setting("model=large"), pair("model", "large"));
+        assert_eq!(setting("a=b=c"), pair("a", "b=c"));
+        assert_eq!(setting("a="), pair("a", ""));
+        assert!(setting("a").is_err());
+        assert!(setting("=a").is_err());
     }
 
     #[test]

@@ -1,15 +1,27 @@
 //! A turn as text for people: what the agent says as it is, and a short line for what it does.
 
-use std::{borrow::Cow, collections::HashMap};
+mod calls;
+mod settings;
+#[cfg(test)]
+mod tests;
 
-use endturn::schema::v1::{
-    ContentBlock, ContentChunk, MessageId, Plan, PlanEntryStatus, RequestPermissionOutcome,
-    RequestPermissionRequest, SessionUpdate, ToolCallId, ToolCallStatus,
+use std::borrow::Cow;
+
+use endturn::schema::{
+    MaybeUndefined,
+    v1::{
+        ContentBlock, ContentChunk, MessageId, Plan, PlanEntryStatus, RequestPermissionOutcome,
+        RequestPermissionRequest, SessionConfigOption, SessionInfo, SessionUpdate, StopReason,
+        UsageUpdate,
+    },
 };
 use serde::Serialize;
 
 use super::{DecidedBy, Event, Render, page::Page};
 use crate::{run::outcome::Outcome, style::one_line};
+use calls::Calls;
+use settings::Settings;
+pub(in crate::run) use settings::value_of;
 
 /// The longest that a piece of a line is.
 const MOST: usize = 200;
@@ -27,12 +39,8 @@ enum Voice {
 pub(super) struct Text {
     /// The voice and the message that the last chunk belonged to.
     speaking: Option<(Voice, Option<MessageId>)>,
-    calls: HashMap<ToolCallId, Call>,
-}
-
-struct Call {
-    title: String,
-    status: ToolCallStatus,
+    calls: Calls,
+    settings: Settings,
 }
 
 impl Render for Text {
@@ -46,22 +54,39 @@ impl Render for Text {
             } => {
                 let decision = decision(request, outcome, *by);
                 let title = request.tool_call.fields.title.as_deref();
-                let title = title.unwrap_or_else(|| self.title(&request.tool_call.tool_call_id));
+                let title =
+                    title.unwrap_or_else(|| self.calls.title(&request.tool_call.tool_call_id));
                 let text = format!("{}: {decision}", one_line(title, MOST));
                 self.aside("permission", &text, page);
             }
-            Event::End(Outcome::Answered(answer)) => {
-                let strong = page.styles.strong;
-                let reason = name(&answer.stop_reason);
+            Event::Session { options, .. } => {
+                // The history of a session that was loaded may have left a line open.
                 self.speaking = None;
-                page.line(&format!("{strong}stop reason: {reason}{strong:#}"));
+                page.fresh_line();
+                self.settings.learn(options.as_deref().unwrap_or_default());
             }
-            Event::End(Outcome::Unread | Outcome::Failed(_)) => page.fresh_line(),
-            Event::Session { .. }
-            | Event::Cancel(_)
+            Event::Mode(mode) => self.aside("mode", &one_line(&mode.0, MOST), page),
+            Event::Options(options) => self.options(options, page),
+            Event::Listed(session) => page.line(&listed(session)),
+            Event::End(Outcome::Answered(answer)) => self.end(answer.stop_reason, page),
+            // In a conversation the next prompt says that a turn is over; any other end is worth a line.
+            Event::TurnOver(Outcome::Answered(answer))
+                if answer.stop_reason != StopReason::EndTurn =>
+            {
+                self.end(answer.stop_reason, page);
+            }
+            Event::End(_) | Event::TurnOver(_) => {
+                self.speaking = None;
+                page.fresh_line();
+            }
+            Event::Cancel(_)
             | Event::Question(_)
             | Event::Stray { .. }
             | Event::Warning(_)
+            | Event::Notice(_)
+            | Event::Typing(_)
+            | Event::Typed { .. }
+            | Event::Reached(_)
             | Event::Finish => {}
         }
     }
@@ -78,33 +103,28 @@ impl Text {
             SessionUpdate::AgentThoughtChunk(chunk) => self.chunk(Voice::Thought, chunk, page),
             SessionUpdate::UserMessageChunk(chunk) => self.chunk(Voice::User, chunk, page),
             SessionUpdate::ToolCall(call) => {
-                let new = Call {
-                    title: one_line(&call.title, MOST),
-                    status: call.status,
-                };
-                self.call(&call.tool_call_id, new, page);
+                if let Some(line) = self.calls.begin(call) {
+                    self.aside("tool", &line, page);
+                }
             }
             SessionUpdate::ToolCallUpdate(update) => {
-                let id = &update.tool_call_id;
-                let fields = &update.fields;
-                let known = self.calls.get(id).map(|call| call.status);
-                let title = fields.title.as_deref();
-                let new = Call {
-                    title: title
-                        .map_or_else(|| self.title(id).to_owned(), |title| one_line(title, MOST)),
-                    status: fields.status.or(known).unwrap_or_default(),
-                };
-                self.call(id, new, page);
+                if let Some(line) = self.calls.update(update) {
+                    self.aside("tool", &line, page);
+                }
             }
             SessionUpdate::Plan(plan) => self.plan(plan, page),
             SessionUpdate::CurrentModeUpdate(mode) => {
                 self.aside("mode", &one_line(&mode.current_mode_id.0, MOST), page);
             }
-            // What they say is for a user interface.
-            SessionUpdate::AvailableCommandsUpdate(_)
-            | SessionUpdate::ConfigOptionUpdate(_)
-            | SessionUpdate::SessionInfoUpdate(_)
-            | SessionUpdate::UsageUpdate(_) => {}
+            SessionUpdate::ConfigOptionUpdate(update) => self.options(&update.config_options, page),
+            SessionUpdate::SessionInfoUpdate(info) => {
+                if let MaybeUndefined::Value(title) = &info.title {
+                    self.aside("title", &one_line(title, MOST), page);
+                }
+            }
+            SessionUpdate::UsageUpdate(update) => self.aside("usage", &usage(update), page),
+            // Who wants to see them asks for them.
+            SessionUpdate::AvailableCommandsUpdate(_) => {}
             other => self.aside("update", &name_of_update(other), page),
         }
     }
@@ -136,20 +156,18 @@ impl Text {
         }
     }
 
-    fn call(&mut self, id: &ToolCallId, new: Call, page: &mut Page) {
-        let changed = self
-            .calls
-            .get(id)
-            .is_none_or(|call| call.title != new.title || call.status != new.status);
-        if changed {
-            let text = format!("{}: {}", new.title, name(&new.status));
-            self.calls.insert(id.clone(), new);
-            self.aside("tool", &text, page);
+    /// Shows which options have another value now.
+    fn options(&mut self, options: &[SessionConfigOption], page: &mut Page) {
+        for change in self.settings.learn(options) {
+            self.aside("config", &change, page);
         }
     }
 
-    fn title<'a>(&'a self, id: &'a ToolCallId) -> &'a str {
-        self.calls.get(id).map_or(&id.0, |call| &call.title)
+    fn end(&mut self, reason: StopReason, page: &mut Page) {
+        let strong = page.styles.strong;
+        let reason = name(&reason);
+        self.speaking = None;
+        page.line(&format!("{strong}stop reason: {reason}{strong:#}"));
     }
 
     fn plan(&mut self, plan: &Plan, page: &mut Page) {
@@ -192,6 +210,25 @@ fn decision(
     }
 }
 
+/// A saved session in a line: what to name it by comes first, what may be long comes last.
+fn listed(session: &SessionInfo) -> String {
+    let updated = session.updated_at.as_deref().unwrap_or("-");
+    let cwd = session.cwd.to_string_lossy();
+    let title = session.title.as_deref().unwrap_or_default();
+    let line = [&session.session_id.0, updated, &cwd, title]
+        .map(|part| one_line(part, MOST))
+        .join("  ");
+    line.trim_end().to_owned()
+}
+
+fn usage(update: &UsageUpdate) -> String {
+    let mut text = format!("{} of {} tokens", update.used, update.size);
+    if let Some(cost) = &update.cost {
+        text += &format!(", {} {}", cost.amount, one_line(&cost.currency, 8));
+    }
+    text
+}
+
 /// The text of a piece of content, or what it is.
 fn as_text(content: &ContentBlock) -> Cow<'_, str> {
     let what = match content {
@@ -218,81 +255,4 @@ fn name_of_update(update: &SessionUpdate) -> String {
         .as_str()
         .unwrap_or("unknown")
         .to_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use endturn::schema::v1::{
-        PlanEntry, PlanEntryPriority, TextContent, ToolCall, ToolCallUpdate, ToolCallUpdateFields,
-    };
-
-    use super::*;
-    use crate::style::Styles;
-
-    fn text(text: &str) -> ContentChunk {
-        ContentChunk::new(ContentBlock::Text(TextContent::new(text)))
-    }
-
-    fn shown(updates: Vec<SessionUpdate>) -> String {
-        let mut renderer = Text::default();
-        let mut page = Page::new(Styles::default());
-        for update in updates {
-            renderer.render(&Event::Update(update), &mut page);
-        }
-        String::from_utf8(page.take()).unwrap()
-    }
-
-    #[test]
-    fn messages_are_not_modified() {
-        let updates = ["Step 1... ", "\x1b[1mbold\n\n", "\tend"]
-            .map(|piece| SessionUpdate::AgentMessageChunk(text(piece)));
-        assert_eq!(shown(updates.into()), "Step 1... \x1b[1mbold\n\n\tend");
-    }
-
-    #[test]
-    fn thoughts_are_marked_on_each_line_however_they_are_cut() {
-        use SessionUpdate::{AgentMessageChunk, AgentThoughtChunk};
-        let updates = vec![
-            AgentMessageChunk(text("Well")),
-            AgentThoughtChunk(text("one, t")),
-            AgentThoughtChunk(text("wo\nthree\n")),
-            AgentThoughtChunk(text("four")),
-            AgentMessageChunk(text("Done.")),
-        ];
-        assert_eq!(shown(updates), "Well\n~ one, two\n~ three\n~ four\nDone.");
-    }
-
-    #[test]
-    fn a_tool_call_is_a_line_for_each_status() {
-        let update = |status| {
-            let fields = ToolCallUpdateFields::new().status(status);
-            SessionUpdate::ToolCallUpdate(ToolCallUpdate::new("1", fields))
-        };
-        let updates = vec![
-            SessionUpdate::AgentMessageChunk(text("Now: ")),
-            SessionUpdate::ToolCall(ToolCall::new("1", "Run\nall tests")),
-            update(ToolCallStatus::InProgress),
-            update(ToolCallStatus::InProgress),
-            update(ToolCallStatus::Completed),
-        ];
-        assert_eq!(
-            shown(updates),
-            "Now: \n[tool] Run all tests: pending\n[tool] Run all tests: in_progress\n\
-             [tool] Run all tests: completed\n"
-        );
-    }
-
-    #[test]
-    fn a_plan_is_a_list() {
-        let entry = |text: &str, status| PlanEntry::new(text, PlanEntryPriority::Medium, status);
-        let plan = Plan::new(vec![
-            entry("look", PlanEntryStatus::Completed),
-            entry("think", PlanEntryStatus::InProgress),
-            entry("act", PlanEntryStatus::Pending),
-        ]);
-        assert_eq!(
-            shown(vec![SessionUpdate::Plan(plan)]),
-            "[plan] [x] look\n[plan] [>] think\n[plan] [ ] act\n"
-        );
-    }
 }
