@@ -1,22 +1,19 @@
 //! The program against programs nobody here wrote: it drives an agent on the official TypeScript
-//! SDK, and the command-line client `acpx` drives the agent it serves.
+//! SDK, and the command-line client `acpx` and the linter `acplint` drive the agent it serves.
 //!
-//! `peers/install` installs both, and runs once before the first of these tests. Where that is not
+//! `peers/install` installs all of them, and runs once before the first of these tests. Where that is not
 //! possible a test says so on standard error and passes; with `ENDTURN_REQUIRE_PEERS=1` it fails.
 #![cfg(unix)]
 
 mod common;
 
-use std::env;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::OnceLock;
-use std::thread;
+use std::process::Command;
 
 use serde_json::Value;
 
 use common::Run;
+use common::peers::{install, installed, peer};
 
 /// Exit code of `endturn run` for a turn that was cancelled.
 const CANCELLED: i32 = 3;
@@ -199,39 +196,78 @@ fn acpx_refuses_a_permission() {
     end.expect_stdout("[done] end_turn");
 }
 
+// acplint judges `endturn agent`.
+
+/// What acplint looks at that an agent without a model can show it in time.
+///
+/// The others wait ten seconds each for requests about what acplint does not offer as a client.
+const LINTED: &[&str] = &[
+    "initialization",
+    "authentication",
+    "session_lifecycle",
+    "streaming",
+    "tool_calls",
+    "plans",
+    "session_modes",
+    "config_options",
+    "cancel",
+    "stress",
+    "schema_validation",
+];
+
+/// What acplint reports although the agent is right; in all else it has to pass.
+///
+/// - `tool_call_required_fields` wants `kind` and `status` in every tool call. They are optional, and stand for `other` and `pending` when they are left out: <https://agentclientprotocol.com/protocol/v1/tool-calls#creating>.
+/// - `plan_schema_valid` looks for the entries in a field `plan` of the update. They are in the update itself: <https://agentclientprotocol.com/protocol/v1/agent-plan#creating-plans>.
+const LINT_IS_WRONG: &[&str] = &["plan_schema_valid", "tool_call_required_fields"];
+
+/// What acplint reports of any agent at all when nobody corrects it.
+///
+/// It sends the protocol version as a text. It is a number, <https://agentclientprotocol.com/protocol/v1/initialization#protocol-version>, and an agent answers a text with an error.
+/// `agent_capabilities_present` and `initialize_v1` miss the answer then, and `protocol_version_returned` wants the text back.
+const LINT_SPEAKS_ANOTHER_DIALECT: &[&str] = &[
+    "agent_capabilities_present",
+    "initialize_v1",
+    "protocol_version_returned",
+];
+
+#[test]
+fn acplint_finds_nothing_that_is_wrong() {
+    let Some(linter) = installed(acplint()) else {
+        return;
+    };
+    let results = linter.judge(&[], LINTED);
+    assert_eq!(not_passed(&results), LINT_IS_WRONG, "{results:#?}");
+    for category in LINTED {
+        let judged = |result: &Value| result["category"] == *category;
+        assert!(results.iter().any(judged), "{category} was not looked at");
+    }
+}
+
+#[test]
+fn acplint_as_it_is_does_not_get_beyond_the_version() {
+    let Some(linter) = installed(acplint()) else {
+        return;
+    };
+    let results = linter.judge(&["--as-it-is"], &["initialization"]);
+    assert_eq!(
+        not_passed(&results),
+        LINT_SPEAKS_ANOTHER_DIALECT,
+        "a newer acplint may do without some of the corrections in peers/lint.py"
+    );
+}
+
+/// The names of the checks that did not pass, in alphabetical order.
+fn not_passed(results: &[Value]) -> Vec<&str> {
+    let failed = results.iter().filter(|result| result["status"] != "PASS");
+    let mut names: Vec<_> = failed
+        .map(|result| result["name"].as_str().unwrap())
+        .collect();
+    names.sort_unstable();
+    names
+}
+
 // What is installed.
-
-/// The peer, or `None` after saying that the test is skipped and why.
-fn installed<T>(peer: Result<T, String>) -> Option<T> {
-    let why = match peer {
-        Ok(peer) => return Some(peer),
-        Err(why) => why,
-    };
-    let required = env::var_os("ENDTURN_REQUIRE_PEERS").is_some_and(|value| value == "1");
-    assert!(!required, "{why}, and ENDTURN_REQUIRE_PEERS=1 demands it");
-    let test = thread::current().name().unwrap_or("a test").to_owned();
-    // Not `eprintln!`, whose output the test runner hides for a test that passes.
-    writeln!(io::stderr(), "skipped {test}: {why}").expect("standard error is open");
-    None
-}
-
-/// Installs the peers, once for all tests of this process; it does nothing when they are there.
-fn install() -> Result<(), String> {
-    static INSTALLED: OnceLock<Result<(), String>> = OnceLock::new();
-    let run = || {
-        let install = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../peers/install");
-        let output = Command::new(&install)
-            .stdin(Stdio::null())
-            .output()
-            .map_err(|error| format!("{} does not run: {error}", install.display()))?;
-        if output.status.success() {
-            return Ok(());
-        }
-        let reason = String::from_utf8_lossy(&output.stderr);
-        Err(format!("peers/install failed: {}", reason.trim()))
-    };
-    INSTALLED.get_or_init(run).clone()
-}
 
 /// The agent's program and arguments.
 fn typescript_agent() -> Result<[PathBuf; 2], String> {
@@ -239,6 +275,39 @@ fn typescript_agent() -> Result<[PathBuf; 2], String> {
     let node = PathBuf::from("node");
     peer("node_modules/@agentclientprotocol/sdk/package.json")?;
     Ok([node, peer("agent.mjs")?])
+}
+
+struct Acplint {
+    python: PathBuf,
+    script: PathBuf,
+}
+
+fn acplint() -> Result<Acplint, String> {
+    install()?;
+    // Its own directory tells Python where the packages are, so the link must not be followed.
+    peer(".venv/.endturn-peers")?;
+    let python = peer("lint.py")?.with_file_name(".venv/bin/python");
+    let script = peer("lint.py")?;
+    Ok(Acplint { python, script })
+}
+
+impl Acplint {
+    /// What it finds out about `endturn agent`, check by check.
+    fn judge(&self, flags: &[&str], categories: &[&str]) -> Vec<Value> {
+        let mut command = Command::new(&self.python);
+        command
+            .arg(&self.script)
+            .args(flags)
+            .args(categories)
+            .args(["--", env!("CARGO_BIN_EXE_endturn"), "agent"]);
+        let end = Run::start(command).finish();
+        end.expect_code(0);
+        let report: Value = serde_json::from_str(&end.stdout).expect("the report is JSON");
+        report["results"]
+            .as_array()
+            .expect("it has results")
+            .clone()
+    }
 }
 
 struct Acpx {
@@ -273,15 +342,6 @@ impl Acpx {
             .args(["--agent", &agent, "exec", prompt]);
         command
     }
-}
-
-/// A file of the folder `peers`.
-fn peer(path: &str) -> Result<PathBuf, String> {
-    let peers = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../peers");
-    peers
-        .join(path)
-        .canonicalize()
-        .map_err(|_| format!("peers/{path} is missing"))
 }
 
 fn node_version(node: &Path) -> Result<(u32, u32), String> {

@@ -4,6 +4,7 @@
     reason = "each test file is a program of its own and uses a part of this"
 )]
 
+pub(crate) mod peers;
 pub(crate) mod terminal;
 
 use std::fmt;
