@@ -33,8 +33,8 @@ Without a prompt, on a terminal, prompts are typed:
   /set [KEY VALUE]   show the config options, or change one
   /list              list the saved sessions
   /help              show these commands, and the agent's own
-Any other line goes to the agent, its own commands too; //help is the agent's /help. The agent's \
-standard error is kept back then, and its end is shown when the agent fails.
+Any other line goes to the agent, its own commands too; //help is the agent's /help. What is typed \
+while a turn runs is not taken for a prompt. The agent's standard error is kept back then, and its end is shown when the agent fails.
 
 Examples:
   endturn run --cancel-after 1500ms \"Do a long task\"

@@ -60,7 +60,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "KEY=VALUE", value_parser = setting)]
     pub(crate) set: Vec<Setting>,
 
-    /// Cancel the turn this long after the prompt was sent [500ms, 60s, 30m]
+    /// Cancel the turn this long after the prompt was sent [500ms, 60s, 30m]; in a conversation, each turn
     #[arg(long, value_name = "D", value_parser = duration, allow_hyphen_values = true)]
     pub(crate) cancel_after: Option<Duration>,
 

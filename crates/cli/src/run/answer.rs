@@ -1,8 +1,31 @@
-//! A line from the terminal, for as long as somebody wants it.
+//! Who reads from the terminal: the line editor, or a question to the user.
 
-use std::{io, thread};
+use std::{io, sync::Arc, thread};
 
-use tokio::sync::oneshot;
+use tokio::sync::{Mutex, MutexGuard, oneshot};
+
+/// The user's terminal, from which one reads at a time; clones are the same.
+///
+/// It is read only while somebody has it, since a program in the background is stopped when it reads from its terminal.
+#[derive(Clone, Default)]
+pub(super) struct Terminal(Arc<Mutex<()>>);
+
+impl Terminal {
+    /// Waits for one's turn, which lasts as long as what it gives.
+    pub(super) async fn have(&self) -> MutexGuard<'_, ()> {
+        self.0.lock().await
+    }
+}
+
+/// Throws away what was typed before anything was asked for.
+pub(super) fn discard_typed() {
+    #[cfg(unix)]
+    {
+        use rustix::termios::{QueueSelector, tcflush};
+        // At worst it is still there, and the user sees what it has chosen.
+        let _ = tcflush(io::stdin(), QueueSelector::IFlush);
+    }
+}
 
 /// Reads a line that the user types; `None` at the end of the input.
 ///

@@ -13,6 +13,7 @@ use endturn::{
 };
 
 use super::{
+    answer::Terminal,
     interactive::Words,
     permission::{Decision, Question},
     show::{Event, Show},
@@ -25,13 +26,14 @@ pub(super) fn connect(
     cwd: &Path,
     show: &Show,
     words: &Words,
+    terminal: &Terminal,
     transport: Transport,
 ) -> io::Result<Client> {
     let updates = show.clone();
     let stray = show.clone();
     let questions = show.clone();
     let words = words.clone();
-    let decision = Arc::new(Decision::new(args.allow));
+    let decision = Arc::new(Decision::new(args.allow, terminal));
     let mut builder = Client::builder()
         .info(Implementation::new(
             env!("CARGO_BIN_NAME"),

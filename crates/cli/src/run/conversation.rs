@@ -5,6 +5,7 @@ use std::{ffi::OsString, path::PathBuf};
 use endturn::transport::{AgentProcess, Transport};
 
 use super::{
+    answer::Terminal,
     client,
     interactive::{self, Words},
     list,
@@ -29,9 +30,11 @@ pub(super) struct Conversation<'a> {
 impl Conversation<'_> {
     /// From the handshake to the end.
     pub(super) async fn hold(self, task: Task, transport: Transport) -> Result<Outcome, Trouble> {
-        let words = Words::default();
-        let client = client::connect(self.args, &self.cwd, self.show, &words, transport)
-            .map_err(Trouble::Local)?;
+        let (words, terminal) = (Words::default(), Terminal::default());
+        let client = client::connect(
+            self.args, &self.cwd, self.show, &words, &terminal, transport,
+        )
+        .map_err(Trouble::Local)?;
         session::initialize(&client).await?;
         if let Task::List = task {
             let cwd = self.args.cwd.as_ref().map(|_| self.cwd.as_path());
@@ -48,7 +51,7 @@ impl Conversation<'_> {
                 Ok(Outcome::Answered(answer))
             }
             Task::Converse | Task::List => {
-                interactive::converse(&self, &client, &session, &words).await?;
+                interactive::converse(&self, &client, &session, &words, &terminal).await?;
                 Ok(Outcome::Done)
             }
         }

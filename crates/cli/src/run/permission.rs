@@ -2,17 +2,15 @@
 
 use std::io::{self, IsTerminal};
 
+use super::{
+    answer::{Terminal, discard_typed, read_line},
+    show::{DecidedBy, Event, Show},
+};
+use crate::style::one_line;
 use endturn::schema::v1::{
     PermissionOption, PermissionOptionKind, RequestPermissionOutcome, RequestPermissionRequest,
     SelectedPermissionOutcome,
 };
-use tokio::sync::Mutex;
-
-use super::{
-    answer::read_line,
-    show::{DecidedBy, Event, Show},
-};
-use crate::style::one_line;
 
 /// How questions are decided.
 pub(super) enum Decision {
@@ -25,11 +23,11 @@ pub(super) enum Decision {
 }
 
 impl Decision {
-    pub(super) fn new(allow: bool) -> Self {
+    pub(super) fn new(allow: bool, terminal: &Terminal) -> Self {
         if allow {
             Self::Allow
         } else if io::stdin().is_terminal() && io::stderr().is_terminal() {
-            Self::Ask(Terminal::default())
+            Self::Ask(terminal.clone())
         } else {
             Self::Refuse
         }
@@ -57,7 +55,7 @@ impl Question {
         };
         let (chosen, by) = match decision {
             Decision::Allow => (allowing(request), DecidedBy::Flag),
-            Decision::Ask(terminal) => (terminal.ask(request, &self.show).await, DecidedBy::User),
+            Decision::Ask(terminal) => (ask(terminal, request, &self.show).await, DecidedBy::User),
             Decision::Refuse => (None, DecidedBy::Nobody),
         };
         let outcome = match chosen.or_else(|| refusing(request)) {
@@ -109,43 +107,25 @@ fn refusing(request: &RequestPermissionRequest) -> Option<&PermissionOption> {
     first_of(request, [RejectOnce, RejectAlways])
 }
 
-/// The user's terminal, which one question at a time has.
-///
-/// It is read only while there is a question, since a program in the background is stopped when it reads from its terminal.
-#[derive(Default)]
-pub(super) struct Terminal(Mutex<()>);
-
-impl Terminal {
-    /// What the user chooses; `None` if there will be no answer.
-    async fn ask<'a>(
-        &self,
-        request: &'a RequestPermissionRequest,
-        show: &Show,
-    ) -> Option<&'a PermissionOption> {
-        if request.options.is_empty() {
-            return None;
-        }
-        let _terminal = self.0.lock().await;
-        discard_typed();
-        show.tell(Event::Question(question(request)));
-        loop {
-            let line = read_line().await?;
-            let option = choice(&line, request);
-            if option.is_some() {
-                return option;
-            }
-            show.tell(Event::Question(ask_again(request)));
-        }
+/// What the user chooses; `None` if there will be no answer.
+async fn ask<'a>(
+    terminal: &Terminal,
+    request: &'a RequestPermissionRequest,
+    show: &Show,
+) -> Option<&'a PermissionOption> {
+    if request.options.is_empty() {
+        return None;
     }
-}
-
-/// Throws away what was typed before there was a question.
-fn discard_typed() {
-    #[cfg(unix)]
-    {
-        use rustix::termios::{QueueSelector, tcflush};
-        // At worst it is still there, and the user sees what it has chosen.
-        let _ = tcflush(io::stdin(), QueueSelector::IFlush);
+    let _terminal = terminal.have().await;
+    discard_typed();
+    show.tell(Event::Question(question(request)));
+    loop {
+        let line = read_line().await?;
+        let option = choice(&line, request);
+        if option.is_some() {
+            return option;
+        }
+        show.tell(Event::Question(ask_again(request)));
     }
 }
 

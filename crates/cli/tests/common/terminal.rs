@@ -18,6 +18,18 @@ use rustix::{
 
 use super::{End, Run, endturn};
 
+/// What the terminal is sent when a line can be typed.
+pub(crate) const READY: &str = "\x1b[?2004h";
+
+/// Starts a conversation with the scripted agent; without colours, which tests/terminal.rs looks at.
+pub(crate) fn conversation(args: &[&str], env: &[(&str, &str)]) -> OnTerminal {
+    let env = [&[("NO_COLOR", "1")], env].concat();
+    let mut run = OnTerminal::start_with(&[&["run"], args].concat(), &env);
+    run.read_until("This is Scripted agent");
+    run.read_until(READY);
+    run
+}
+
 /// A run whose three streams are one terminal.
 pub(crate) struct OnTerminal {
     pub(crate) run: Run,
@@ -77,6 +89,13 @@ impl OnTerminal {
                 Err(_) => panic!("no {text:?} in {:?}", self.seen),
             }
         }
+    }
+
+    /// Types a line into a conversation, and waits until the program has taken it.
+    #[track_caller]
+    pub(crate) fn say(&mut self, line: &str) {
+        self.type_in(&format!("{line}\r"));
+        self.read_until("\x1b[?2004l");
     }
 
     pub(crate) fn type_in(&mut self, text: &str) {

@@ -1,4 +1,7 @@
 //! The line that is typed: editing, history, and whose the terminal is.
+//!
+//! There is an editor for one line at a time, because it takes SIGINT for itself as long as it lives, and during a turn that is not its business.
+//! It may have read more than its line, so what is typed ahead, while a turn runs, is thrown away as a whole and never taken for half a prompt.
 
 use std::{
     env, fs, io,
@@ -8,15 +11,17 @@ use std::{
 };
 
 use rustyline::{
-    CompletionType, Config, Editor as LineEditor, error::ReadlineError, history::FileHistory,
+    CompletionType, Config, Editor as LineEditor,
+    error::ReadlineError,
+    history::{FileHistory, History},
 };
 use tokio::sync::oneshot;
 
 use super::Words;
-use crate::run::show::{Event, Printer, Show};
-
-/// How many lines the history has.
-const HISTORY_LENGTH: usize = 1000;
+use crate::run::{
+    answer::{Terminal, discard_typed},
+    show::{Event, Show},
+};
 
 const PROMPT: &str = "> ";
 
@@ -32,38 +37,27 @@ pub(super) enum Line {
 /// Reads lines on a thread of its own, since a read from a terminal can neither be taken back nor be waited for at the exit.
 pub(super) struct Editor {
     wanted: mpsc::Sender<oneshot::Sender<Line>>,
-    printer: Option<Printer>,
     terminal: Terminal,
+    modes: Modes,
 }
 
 impl Editor {
-    pub(super) fn start(words: Words, history: bool, show: &Show) -> io::Result<Self> {
-        let terminal = Terminal::save();
+    pub(super) fn start(
+        words: Words,
+        terminal: Terminal,
+        history: bool,
+        show: &Show,
+    ) -> io::Result<Self> {
         let (wanted, requests) = mpsc::channel();
-        let (ready, is_ready) = mpsc::channel();
         let show = show.clone();
+        let file = if history { state_file() } else { None };
         thread::Builder::new()
             .name("line editor".to_owned())
-            .spawn(move || {
-                let mut editor = match editor(words) {
-                    Ok(editor) => editor,
-                    // The receiver waits for this or the other one.
-                    Err(error) => return drop(ready.send(Err(error))),
-                };
-                // A terminal that cannot move its cursor has no line that anything could run into.
-                let printer = editor.create_external_printer().ok().map(Printer::new);
-                drop(ready.send(Ok(printer)));
-                let history = if history { state_file() } else { None };
-                serve(&mut editor, history.as_deref(), &requests, &show);
-            })?;
-        let printer = is_ready
-            .recv()
-            .map_err(io::Error::other)?
-            .map_err(io::Error::other)?;
+            .spawn(move || serve(&words, file.as_deref(), &requests, &show))?;
         Ok(Self {
             wanted,
-            printer,
             terminal,
+            modes: Modes::save(),
         })
     }
 
@@ -71,12 +65,13 @@ impl Editor {
     ///
     /// Dropping the future gives the terminal back as it was.
     pub(super) async fn line(&self, show: &Show) -> Line {
+        let _terminal = self.terminal.have().await;
         let mut typing = Typing {
             editor: self,
             show,
             given_up: true,
         };
-        show.tell(Event::Typing(self.printer.clone()));
+        show.tell(Event::Typing);
         show.reached().await;
         let (sender, line) = oneshot::channel();
         let line = match self.wanted.send(sender) {
@@ -98,52 +93,49 @@ struct Typing<'a> {
 impl Drop for Typing<'_> {
     fn drop(&mut self) {
         if self.given_up {
-            self.editor.terminal.restore();
+            self.editor.modes.restore();
         }
         let given_up = self.given_up;
         self.show.tell(Event::Typed { given_up });
     }
 }
 
-fn editor(words: Words) -> rustyline::Result<LineEditor<Words, FileHistory>> {
+/// Reads a line for each request, and keeps it.
+fn serve(
+    words: &Words,
+    mut file: Option<&Path>,
+    requests: &mpsc::Receiver<oneshot::Sender<Line>>,
+    show: &Show,
+) {
     let config = Config::builder()
         .auto_add_history(true)
         .completion_type(CompletionType::List)
         .history_ignore_space(true)
-        .max_history_size(HISTORY_LENGTH)?
         .build();
-    let mut editor = LineEditor::with_config(config)?;
-    editor.set_helper(Some(words));
-    Ok(editor)
-}
-
-/// Reads a line for each request, and keeps it.
-fn serve(
-    editor: &mut LineEditor<Words, FileHistory>,
-    mut history: Option<&Path>,
-    requests: &mpsc::Receiver<oneshot::Sender<Line>>,
-    show: &Show,
-) {
-    if let Some(file) = history {
-        match editor.load_history(file) {
+    let mut history = FileHistory::with_config(&config);
+    if let Some(file) = file {
+        match history.load(file) {
             Err(ReadlineError::Io(error)) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => show.tell(warning("read", &error)),
             Ok(()) => {}
         }
     }
     for request in requests {
-        let line = match editor.readline(PROMPT) {
-            Ok(text) => Line::Text(text.replace("\\\n", "\n")),
-            Err(ReadlineError::Interrupted) => Line::TakenBack,
-            // Whatever else goes wrong with a terminal, it will not get better.
-            Err(_) => Line::End,
-        };
-        if let (Line::Text(_), Some(file)) = (&line, history)
-            && let Err(error) = keep(editor, file)
+        // Whatever goes wrong with a terminal, it will not get better.
+        let mut line = Line::End;
+        if let Ok(mut editor) = LineEditor::with_history(config.clone(), history) {
+            editor.set_helper(Some(words.clone()));
+            line = read(&mut editor);
+            history = std::mem::take(editor.history_mut());
+        } else {
+            history = FileHistory::with_config(&config);
+        }
+        if let (Line::Text(_), Some(path)) = (&line, file)
+            && let Err(error) = keep(&mut history, path)
         {
             show.tell(warning("written", &error));
             // Once is enough.
-            history = None;
+            file = None;
         }
         if request.send(line).is_err() {
             return;
@@ -151,11 +143,20 @@ fn serve(
     }
 }
 
-fn keep(editor: &mut LineEditor<Words, FileHistory>, file: &Path) -> rustyline::Result<()> {
+fn read(editor: &mut LineEditor<Words, FileHistory>) -> Line {
+    discard_typed();
+    match editor.readline(PROMPT) {
+        Ok(text) => Line::Text(text.replace("\\\n", "\n")),
+        Err(ReadlineError::Interrupted) => Line::TakenBack,
+        Err(_) => Line::End,
+    }
+}
+
+fn keep(history: &mut FileHistory, file: &Path) -> rustyline::Result<()> {
     if let Some(dir) = file.parent() {
         fs::create_dir_all(dir)?;
     }
-    editor.append_history(file)
+    history.append(file)
 }
 
 fn warning(what: &str, error: &ReadlineError) -> Event {
@@ -179,10 +180,10 @@ fn state_file() -> Option<PathBuf> {
 
 /// How the terminal was before anybody changed it.
 #[cfg(unix)]
-struct Terminal(Option<rustix::termios::Termios>);
+struct Modes(Option<rustix::termios::Termios>);
 
 #[cfg(unix)]
-impl Terminal {
+impl Modes {
     fn save() -> Self {
         Self(rustix::termios::tcgetattr(io::stdin()).ok())
     }
@@ -198,10 +199,10 @@ impl Terminal {
 
 /// The console takes its mode back by itself when its program ends.
 #[cfg(not(unix))]
-struct Terminal;
+struct Modes;
 
 #[cfg(not(unix))]
-impl Terminal {
+impl Modes {
     fn save() -> Self {
         Self
     }

@@ -7,22 +7,23 @@
 //! ```
 //!
 //! The terminal belongs to one side at a time.
-//! While a line is typed, the screen writes above it; the next line is asked for only when the agent has answered and everything that came before the answer is written, so a turn that ends late makes no prompt appear early.
+//! While a line is typed, what comes from the agent is held back; the next line is asked for only when the agent has answered and everything that came before the answer is written, so a turn that ends late makes no prompt appear early.
 
 mod command;
 mod editor;
 mod words;
 
-use std::fmt::Write;
+use std::{cell::RefCell, fmt::Write};
 
-use endturn::{Client, transport::AgentProcess};
+use endturn::Client;
 
 use super::{
+    answer::Terminal,
     conversation::Conversation,
     list,
     outcome::{Outcome, Trouble},
     session::Session,
-    show::{Event, Show, value_of},
+    show::{Event, value_of},
 };
 use crate::style::one_line;
 use command::Command;
@@ -38,14 +39,17 @@ pub(super) async fn converse(
     client: &Client,
     session: &Session<'_>,
     words: &Words,
+    terminal: &Terminal,
 ) -> Result<(), Trouble> {
     let Conversation { args, show, .. } = conversation;
-    let editor = Editor::start(words.clone(), !args.no_history, show).map_err(Trouble::Local)?;
+    let editor = Editor::start(words.clone(), terminal.clone(), !args.no_history, show)
+        .map_err(Trouble::Local)?;
     let dialogue = Dialogue {
         conversation,
         client,
         session,
         words,
+        log: RefCell::default(),
     };
     show.tell(Event::Notice(dialogue.greeting()));
     loop {
@@ -54,7 +58,7 @@ pub(super) async fn converse(
             biased;
             line = editor.line(show) => line,
             error = client.closed() => {
-                show_log(conversation.agent, show);
+                dialogue.show_log();
                 return Err(Trouble::Gone(error));
             }
         };
@@ -70,7 +74,7 @@ pub(super) async fn converse(
             Ok(true) => return Ok(()),
             Ok(false) => {}
             Err(trouble) => {
-                show_log(conversation.agent, show);
+                dialogue.show_log();
                 if trouble.is_lost() {
                     return Err(trouble);
                 }
@@ -87,6 +91,8 @@ struct Dialogue<'a> {
     client: &'a Client,
     session: &'a Session<'a>,
     words: &'a Words,
+    /// The agent's standard error, as far as it was shown.
+    log: RefCell<String>,
 }
 
 impl Dialogue<'_> {
@@ -115,6 +121,22 @@ impl Dialogue<'_> {
             Command::Wrong(usage) => show.tell(Event::Notice(format!("Usage: {usage}\n"))),
         }
         Ok(false)
+    }
+
+    /// Shows the end of what the agent has written to its standard error since the last time.
+    fn show_log(&self) {
+        let tail = self.conversation.agent.stderr_tail();
+        let old = self.log.replace(tail.clone());
+        let new = tail.strip_prefix(old.as_str()).unwrap_or(&tail);
+        let lines: Vec<_> = new.lines().collect();
+        let last = lines.len().saturating_sub(LOG_LINES);
+        let shown: String = lines[last..]
+            .iter()
+            .map(|line| format!("agent: {}\n", one_line(line, 500)))
+            .collect();
+        if !shown.is_empty() {
+            self.conversation.show.tell(Event::Notice(shown));
+        }
     }
 
     fn greeting(&self) -> String {
@@ -178,18 +200,4 @@ fn entry(text: &mut String, mark: char, name: &str, description: &str) {
     let (name, description) = (one_line(name, 60), one_line(description, 200));
     // Writing to a string does not fail.
     let _ = writeln!(text, "{mark} {name:<18} {description}");
-}
-
-/// Shows the end of the agent's standard error.
-fn show_log(agent: &AgentProcess, show: &Show) {
-    let tail = agent.stderr_tail();
-    let lines: Vec<_> = tail.lines().collect();
-    let last = lines.len().saturating_sub(LOG_LINES);
-    let shown: String = lines[last..]
-        .iter()
-        .map(|line| format!("agent: {}\n", one_line(line, 500)))
-        .collect();
-    if !shown.is_empty() {
-        show.tell(Event::Notice(shown));
-    }
 }

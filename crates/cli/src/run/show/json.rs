@@ -123,7 +123,7 @@ impl Render for Json {
             Event::Question(_)
             | Event::Warning(_)
             | Event::Notice(_)
-            | Event::Typing(_)
+            | Event::Typing
             | Event::Typed { .. }
             | Event::Reached(_)
             | Event::TurnOver(_)

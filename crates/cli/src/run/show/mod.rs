@@ -11,10 +11,10 @@
 
 mod json;
 mod page;
-mod printer;
 mod progress;
 mod screen;
 mod text;
+mod writer;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -28,7 +28,6 @@ use endturn::schema::{
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
 use super::outcome::Outcome;
-pub(super) use printer::Printer;
 pub(super) use screen::Screen;
 pub(super) use text::value_of;
 
@@ -71,8 +70,8 @@ pub(super) enum Event {
     Warning(String),
     /// For people only.
     Notice(String),
-    /// A line is being typed from now on; what is shown meanwhile goes through the printer, if there is one.
-    Typing(Option<Printer>),
+    /// A line is being typed from now on, and what is told meanwhile is held back.
+    Typing,
     /// The line was typed, or given up in the middle.
     Typed {
         given_up: bool,
@@ -85,6 +84,16 @@ pub(super) enum Event {
     End(Outcome),
     /// Nothing more comes at all.
     Finish,
+}
+
+impl Event {
+    /// Whether it may be shown later than it came, since a line is being typed.
+    fn can_wait(&self) -> bool {
+        !matches!(
+            self,
+            Self::Typing | Self::Typed { .. } | Self::Reached(_) | Self::Finish
+        )
+    }
 }
 
 /// Where a session comes from.

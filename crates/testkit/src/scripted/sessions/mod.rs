@@ -174,7 +174,8 @@ impl Sessions {
         let page = found.into_iter().map(|(id, session)| {
             SessionInfo::new(id.clone(), session.cwd.clone())
                 .title(session.title.clone())
-                .updated_at(session.updated.to_string())
+                // To the second, which is enough for people.
+                .updated_at(format!("{:.0}", session.updated))
         });
         Ok(ListSessionsResponse::new(page.collect()).next_cursor(last.filter(|_| more)))
     }

@@ -71,23 +71,28 @@ impl Calls {
 
 /// What a call works on or has found, in a few words.
 fn briefly(content: &[ToolCallContent]) -> String {
-    let pieces: Vec<_> = content
-        .iter()
-        .map(|piece| match piece {
-            ToolCallContent::Content(content) => match &content.content {
-                ContentBlock::Text(text) => {
-                    format!("\"{}\"", one_line(&text.text, MOST_OF_CONTENT))
-                }
-                other => super::as_text(other).into_owned(),
-            },
-            ToolCallContent::Diff(diff) => changes(diff),
-            ToolCallContent::Terminal(terminal) => {
-                format!("terminal {}", one_line(&terminal.terminal_id.0, MOST))
-            }
-            _ => "[content]".to_owned(),
-        })
-        .collect();
+    let pieces: Vec<_> = content.iter().map(piece).collect();
     pieces.join(", ")
+}
+
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "versions of the schema add kinds, and not every one that is admitted has them"
+)]
+fn piece(content: &ToolCallContent) -> String {
+    match content {
+        ToolCallContent::Content(content) => {
+            if let ContentBlock::Text(text) = &content.content {
+                return format!("\"{}\"", one_line(&text.text, MOST_OF_CONTENT));
+            }
+            super::as_text(&content.content).into_owned()
+        }
+        ToolCallContent::Diff(diff) => changes(diff),
+        ToolCallContent::Terminal(terminal) => {
+            format!("terminal {}", one_line(&terminal.terminal_id.0, MOST))
+        }
+        _ => "[content]".to_owned(),
+    }
 }
 
 /// A file, and how many lines come and go between the first and the last that differ.

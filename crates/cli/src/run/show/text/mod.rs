@@ -84,7 +84,7 @@ impl Render for Text {
             | Event::Stray { .. }
             | Event::Warning(_)
             | Event::Notice(_)
-            | Event::Typing(_)
+            | Event::Typing
             | Event::Typed { .. }
             | Event::Reached(_)
             | Event::Finish => {}
