@@ -342,7 +342,9 @@ impl AgentBuilder {
         F: Fn(P, RequestContext) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = HandlerResult<R>> + Send + 'static,
     {
-        self.handlers.requests.insert(method, handler(handle));
+        self.handlers
+            .requests
+            .insert(method, handler(method, handle));
         self
     }
 }

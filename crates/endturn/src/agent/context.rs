@@ -7,7 +7,7 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
     SessionHandle,
-    session::write_update,
+    session_handle::write_update,
     side::AgentSide,
     turns,
     updates::{async_updates, chunk, for_each_update, part},

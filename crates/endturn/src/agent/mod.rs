@@ -16,7 +16,7 @@ mod files;
 mod handlers;
 mod permission;
 mod service;
-mod session;
+mod session_handle;
 mod side;
 mod terminal;
 mod tool_call;
@@ -29,7 +29,7 @@ pub use builder::AgentBuilder;
 pub use context::{PromptContext, RequestContext};
 pub use permission::Decision;
 pub use service::AgentService;
-pub use session::SessionHandle;
+pub use session_handle::SessionHandle;
 pub use terminal::{CommandOutput, Terminal, TerminalCommand};
 pub use tool_call::ToolCallHandle;
 

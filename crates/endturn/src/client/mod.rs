@@ -15,7 +15,11 @@ mod handlers;
 mod inbox;
 mod prompt;
 mod prompts;
+mod session;
 mod side;
+mod state;
+mod states;
+mod turn;
 
 use std::{borrow::Cow, fmt, sync::Arc};
 
@@ -23,6 +27,9 @@ use serde::{Serialize, de::DeserializeOwned};
 
 pub use builder::{ClientBuilder, UnknownUpdate};
 pub use prompt::Prompt;
+pub use session::{PromptContent, Session};
+pub use state::SessionState;
+pub use turn::Turn;
 
 use crate::{
     CancellationSignal,
@@ -129,7 +136,7 @@ impl Client {
         let limit = handlers.request_timeout;
         let answer: Call<InitializeResponse> =
             Call::new(&connection, method.into(), params, limit, None);
-        answer.and_then(move |response| {
+        answer.and_then(async move |response: InitializeResponse| {
             if response.protocol_version != PROTOCOL_VERSION {
                 connection.close();
                 return Err(Error::unsupported_version(response.protocol_version));
@@ -184,7 +191,7 @@ impl Client {
         self.request(&request)
     }
 
-    /// Takes up a saved session; its history comes as updates before the answer.
+    /// Takes up a saved session; its history comes as updates, and this is done when the [update handler](ClientBuilder::on_update) has finished all of them.
     ///
     /// Source: [Loading sessions](https://agentclientprotocol.com/protocol/v1/session-setup#loading-sessions).
     ///
@@ -192,7 +199,16 @@ impl Client {
     ///
     /// As for [`request`](Self::request).
     pub fn load_session(&self, request: LoadSessionRequest) -> Call<LoadSessionResponse> {
-        self.request(&request)
+        let connection = self.handle.connection.clone();
+        let session = request.session_id.clone();
+        let from = side::handling_session();
+        self.request(&request).and_then(async move |response| {
+            // A handler of this session's updates would wait for itself.
+            if from.as_ref() != Some(&session) {
+                inbox::caught_up(&connection, &session).await;
+            }
+            Ok(response)
+        })
     }
 
     /// Takes up a saved session without its history.
@@ -358,7 +374,7 @@ impl Client {
         request: PromptRequest,
         signal: impl Into<Option<&'a CancellationSignal>>,
     ) -> Prompt {
-        Prompt::new(self.clone(), request, signal.into().cloned())
+        Prompt::new(self.clone(), request, signal.into().cloned(), None)
     }
 
     /// Sends `session/cancel` for the session's turn, as the signal of its prompt does; without a turn, or a second time, it does nothing.

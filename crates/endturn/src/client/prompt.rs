@@ -13,6 +13,7 @@ use super::{
     Client,
     prompts::{self, PromptReply},
     side::{self, ClientSide},
+    turn::Watcher,
 };
 use crate::{
     CancellationSignal,
@@ -35,8 +36,9 @@ impl Prompt {
         client: Client,
         request: PromptRequest,
         signal: Option<CancellationSignal>,
+        watcher: Option<Watcher>,
     ) -> Self {
-        let answer = Box::pin(run(client, request, signal));
+        let answer = Box::pin(run(client, request, signal, watcher));
         Self { answer }
     }
 
@@ -74,6 +76,7 @@ async fn run(
     client: Client,
     request: PromptRequest,
     signal: Option<CancellationSignal>,
+    watcher: Option<Watcher>,
 ) -> Result<PromptResponse, Error> {
     let method = AGENT_METHOD_NAMES.session_prompt;
     let connection = &client.handle.connection;
@@ -84,7 +87,7 @@ async fn run(
     let from = side::handling_session();
     let id = connection.apply(|state, _| {
         state.alive()?;
-        prompts::reserve(handlers, state, &request, sender, from)
+        prompts::reserve(handlers, state, &request, sender, watcher, from)
     })?;
     drop(request);
     let _give_up = GiveUpOnDrop { connection, id };

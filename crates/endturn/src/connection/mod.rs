@@ -19,6 +19,7 @@ mod driver;
 mod handlers;
 mod outbox;
 mod reader;
+mod repair;
 mod requests;
 mod scope;
 mod timers;
@@ -42,6 +43,7 @@ pub(crate) use handlers::{
 };
 pub(crate) use outbox::Outbox;
 pub(crate) use reader::{answer_error, invalid_request};
+pub use repair::UNKNOWN_VALUES;
 pub(crate) use requests::{Incoming, Key, Requests, Started};
 pub(crate) use scope::{After, Callback, Scope};
 pub(crate) use timers::Timers;
