@@ -15,6 +15,7 @@ mod context;
 mod service;
 mod side;
 mod turns;
+mod usual;
 
 use std::{fmt, sync::Arc};
 

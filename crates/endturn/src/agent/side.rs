@@ -9,6 +9,7 @@ use tracing::Instrument as _;
 use super::{
     PromptContext, RequestContext, close,
     turns::{self, Limit, Sessions, Turn},
+    usual::{self, Usual},
 };
 use crate::{
     connection::{
@@ -107,9 +108,22 @@ impl Side for AgentSide {
     type Work = Work;
     type Timer = (Key, Limit);
 
+    fn shortcut(connection: &Connection<Self>, line: &[u8]) -> bool {
+        match usual::read(line) {
+            Some(Usual::Prompt(id, request)) => {
+                if let Err(error) = prompt(connection, &id, || Ok(request)) {
+                    answer_error(connection, &id, &error);
+                }
+            }
+            Some(Usual::Cancel(notification)) => cancel(connection, notification),
+            None => return false,
+        }
+        true
+    }
+
     fn request(connection: &Connection<Self>, id: Id, method: &str, params: Option<&RawValue>) {
         let result = if method == AGENT_METHOD_NAMES.session_prompt {
-            prompt(connection, &id, params)
+            prompt(connection, &id, || decode(params))
         } else {
             request(connection, &id, method, params)
         };
@@ -173,12 +187,12 @@ impl Side for AgentSide {
 fn prompt(
     connection: &Connection<AgentSide>,
     id: &Id,
-    params: Option<&RawValue>,
+    read: impl FnOnce() -> Result<PromptRequest, v1::Error>,
 ) -> Result<(), v1::Error> {
     let Some(handle) = &connection.side().handlers.prompt else {
         return Err(v1::Error::method_not_found());
     };
-    let request: PromptRequest = decode(params)?;
+    let request = read()?;
     let session = request.session_id.clone();
     let Some(started) = turns::start(connection, id, &session) else {
         return Ok(());
