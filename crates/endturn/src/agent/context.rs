@@ -5,14 +5,18 @@ use std::{borrow::Cow, fmt, sync::Arc};
 use endturn_core::turn::agent::CancelCause;
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::{side::AgentSide, turns};
+use super::{
+    chunk::{Chunk, Of},
+    side::AgentSide,
+    turns,
+};
 use crate::{
-    connection::{Callback, Connection, Key, Parent, Scope, Started},
+    connection::{Callback, Connection, Key, Outbox, Parent, Scope, Started},
     error::Error,
     request::{Call, ToClient},
     schema::v1::{
-        AGENT_METHOD_NAMES, CLIENT_METHOD_NAMES, ContentBlock, ContentChunk,
-        RequestPermissionRequest, RequestPermissionResponse, SessionId, SessionUpdate, TextContent,
+        AGENT_METHOD_NAMES, CLIENT_METHOD_NAMES, RequestPermissionRequest,
+        RequestPermissionResponse, SessionId, SessionUpdate,
     },
 };
 
@@ -88,7 +92,22 @@ impl PromptContext {
             session_id: &self.session,
             update: &update,
         };
-        let method = CLIENT_METHOD_NAMES.session_update;
+        self.send(|outbox| outbox.notification(CLIENT_METHOD_NAMES.session_update, &params))
+            .await
+    }
+
+    async fn send_chunk(&self, of: Of, text: &str) -> Result<(), Error> {
+        let session = &self.session;
+        let chunk = Chunk { of, session, text };
+        self.send(|outbox| outbox.message(|out| chunk.write(out)))
+            .await
+    }
+
+    /// Puts an update of this turn into the outbox, as soon as there is room for it.
+    async fn send(
+        &self,
+        mut write: impl FnMut(&mut Outbox) -> serde_json::Result<()>,
+    ) -> Result<(), Error> {
         let RequestContext {
             connection,
             key,
@@ -106,7 +125,8 @@ impl PromptContext {
                 if !state.outbox.has_room() {
                     return None;
                 }
-                let written = state.outbox.notification(method, &params);
+                let written = write(&mut state.outbox);
+                let method = CLIENT_METHOD_NAMES.session_update;
                 Some(written.map_err(|error| Error::invalid_input(method, error)))
             })
             .await;
@@ -126,8 +146,7 @@ impl PromptContext {
     ///
     /// As for [`send_update`](Self::send_update).
     pub async fn send_message(&self, text: impl Into<String>) -> Result<(), Error> {
-        self.send_update(SessionUpdate::AgentMessageChunk(chunk(text)))
-            .await
+        self.send_chunk(Of::Message, &text.into()).await
     }
 
     /// Sends a piece of the agent's reasoning.
@@ -140,8 +159,7 @@ impl PromptContext {
     ///
     /// As for [`send_update`](Self::send_update).
     pub async fn send_thought(&self, text: impl Into<String>) -> Result<(), Error> {
-        self.send_update(SessionUpdate::AgentThoughtChunk(chunk(text)))
-            .await
+        self.send_chunk(Of::Thought, &text.into()).await
     }
 
     /// Asks the user for a permission, and waits for the decision however long it takes: no request timeout applies.
@@ -225,10 +243,6 @@ impl PromptContext {
     pub fn on_cancel(&self, callback: impl FnOnce() + Send + 'static) {
         self.request.on_cancel(callback);
     }
-}
-
-fn chunk(text: impl Into<String>) -> ContentChunk {
-    ContentChunk::new(ContentBlock::Text(TextContent::new(text)))
 }
 
 impl fmt::Debug for PromptContext {

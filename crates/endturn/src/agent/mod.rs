@@ -10,6 +10,7 @@
 //! ```
 
 mod builder;
+mod chunk;
 mod close;
 mod context;
 mod service;
