@@ -6,12 +6,12 @@ use endturn_core::turn::agent::CancelCause;
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
-    chunk::{Chunk, Of},
     side::AgentSide,
     turns,
+    update::{Of, Update},
 };
 use crate::{
-    connection::{Callback, Connection, Key, Outbox, Parent, Scope, Started},
+    connection::{Callback, Connection, Key, Parent, Scope, Started},
     error::Error,
     request::{Call, ToClient},
     schema::v1::{
@@ -82,32 +82,13 @@ impl PromptContext {
     ///
     /// Dropping the future before it is done sends nothing.
     pub async fn send_update(&self, update: SessionUpdate) -> Result<(), Error> {
-        #[derive(Serialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Params<'a> {
-            session_id: &'a SessionId,
-            update: &'a SessionUpdate,
-        }
-        let params = Params {
-            session_id: &self.session,
-            update: &update,
-        };
-        self.send(|outbox| outbox.notification(CLIENT_METHOD_NAMES.session_update, &params))
-            .await
-    }
-
-    async fn send_chunk(&self, of: Of, text: &str) -> Result<(), Error> {
-        let session = &self.session;
-        let chunk = Chunk { of, session, text };
-        self.send(|outbox| outbox.message(|out| chunk.write(out)))
-            .await
+        self.send(Of::Any(&update)).await
     }
 
     /// Puts an update of this turn into the outbox, as soon as there is room for it.
-    async fn send(
-        &self,
-        mut write: impl FnMut(&mut Outbox) -> serde_json::Result<()>,
-    ) -> Result<(), Error> {
+    async fn send(&self, of: Of<'_>) -> Result<(), Error> {
+        let session = &self.session;
+        let update = Update { session, of };
         let RequestContext {
             connection,
             key,
@@ -125,7 +106,7 @@ impl PromptContext {
                 if !state.outbox.has_room() {
                     return None;
                 }
-                let written = write(&mut state.outbox);
+                let written = state.outbox.message(|out| update.write(out));
                 let method = CLIENT_METHOD_NAMES.session_update;
                 Some(written.map_err(|error| Error::invalid_input(method, error)))
             })
@@ -146,7 +127,7 @@ impl PromptContext {
     ///
     /// As for [`send_update`](Self::send_update).
     pub async fn send_message(&self, text: impl Into<String>) -> Result<(), Error> {
-        self.send_chunk(Of::Message, &text.into()).await
+        self.send(Of::Message(&text.into())).await
     }
 
     /// Sends a piece of the agent's reasoning.
@@ -159,7 +140,7 @@ impl PromptContext {
     ///
     /// As for [`send_update`](Self::send_update).
     pub async fn send_thought(&self, text: impl Into<String>) -> Result<(), Error> {
-        self.send_chunk(Of::Thought, &text.into()).await
+        self.send(Of::Thought(&text.into())).await
     }
 
     /// Asks the user for a permission, and waits for the decision however long it takes: no request timeout applies.

@@ -10,12 +10,12 @@
 //! ```
 
 mod builder;
-mod chunk;
 mod close;
 mod context;
 mod service;
 mod side;
 mod turns;
+mod update;
 mod usual;
 
 use std::{fmt, sync::Arc};
