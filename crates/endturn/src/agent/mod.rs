@@ -15,13 +15,15 @@ mod context;
 mod files;
 mod handlers;
 mod permission;
+pub(crate) mod senders;
 mod service;
 mod session_handle;
 mod side;
 mod terminal;
 mod tool_call;
 mod turns;
-pub(crate) mod updates;
+mod update;
+mod usual;
 
 use std::{fmt, sync::Arc};
 

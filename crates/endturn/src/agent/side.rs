@@ -9,6 +9,7 @@ use tracing::Instrument as _;
 use super::{
     PromptContext, RequestContext, close,
     turns::{self, Limit, Sessions, Turn},
+    usual::{self, Usual},
 };
 use crate::{
     capabilities::{ClientPeer, PROTOCOL_VERSION},
@@ -145,9 +146,24 @@ impl Side for AgentSide {
 
     const WAITS_FOR_INITIALIZE: bool = true;
 
+    fn shortcut(connection: &Connection<Self>, line: &[u8]) -> bool {
+        match usual::read(line) {
+            Some(Usual::Prompt(id, request)) => {
+                if let Err(error) = prompt(connection, &id, || Ok(request)) {
+                    answer_error(connection, &id, &error);
+                }
+            }
+            Some(Usual::Cancel(notification)) if !taps_cancels(connection) => {
+                cancel(connection, notification);
+            }
+            Some(Usual::Cancel(_)) | None => return false,
+        }
+        true
+    }
+
     fn request(connection: &Connection<Self>, id: Id, method: &str, params: Option<&RawValue>) {
         let result = if method == AGENT_METHOD_NAMES.session_prompt {
-            prompt(connection, &id, params)
+            prompt(connection, &id, || decode(params))
         } else {
             request(connection, &id, method, params)
         };
@@ -220,12 +236,12 @@ impl Side for AgentSide {
 fn prompt(
     connection: &Connection<AgentSide>,
     id: &Id,
-    params: Option<&RawValue>,
+    read: impl FnOnce() -> Result<PromptRequest, v1::Error>,
 ) -> Result<(), v1::Error> {
     let Some(handle) = &connection.side().handlers.prompt else {
         return Err(v1::Error::method_not_found());
     };
-    let request: PromptRequest = decode(params)?;
+    let request = read()?;
     let session = request.session_id.clone();
     let Some(started) = turns::start(connection, id, &session) else {
         return Ok(());
@@ -282,6 +298,12 @@ fn request(
             Err(error)
         }
     }
+}
+
+/// Whether somebody wants to see every `session/cancel` as it came.
+fn taps_cancels(connection: &Connection<AgentSide>) -> bool {
+    let taps = &connection.side().handlers.notifications;
+    taps.contains_key(AGENT_METHOD_NAMES.session_cancel)
 }
 
 /// `session/cancel`: the turn first, then whoever wants to be told.

@@ -8,13 +8,12 @@ use super::runtime::block_on;
 use crate::{
     agent::{
         self,
-        updates::{blocking_updates, chunk, for_each_update, part},
+        senders::{blocking_senders, for_each_update},
     },
     error::Error,
     schema::v1::{
-        AvailableCommand, AvailableCommandsUpdate, ConfigOptionUpdate, CurrentModeUpdate,
-        MessageId, Plan, PlanEntry, SessionConfigOption, SessionId, SessionInfoUpdate,
-        SessionModeId, SessionUpdate, UsageUpdate,
+        AvailableCommand, MessageId, PlanEntry, SessionConfigOption, SessionId, SessionModeId,
+        SessionUpdate,
     },
 };
 
@@ -43,10 +42,22 @@ impl SessionHandle {
     /// As there.
     #[track_caller]
     pub fn send_update(&self, update: SessionUpdate) -> Result<(), Error> {
-        block_on(&self.runtime, self.session.send_update(update))
+        self.wait(self.session.send_update(update))
     }
 
-    for_each_update!(blocking_updates);
+    /// Waits for anything the [async handle](Self::as_async) does.
+    #[track_caller]
+    pub fn wait<F: Future>(&self, future: F) -> F::Output {
+        block_on(&self.runtime, future)
+    }
+
+    /// The async handle of the same session.
+    #[must_use]
+    pub fn as_async(&self) -> &agent::SessionHandle {
+        &self.session
+    }
+
+    for_each_update!(blocking_senders);
 }
 
 impl fmt::Debug for SessionHandle {

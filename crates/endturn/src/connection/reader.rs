@@ -16,17 +16,29 @@ use crate::schema::v1;
 /// How much is read at once: half a pipe, which at the usual 100 bytes a message is some 300 of them.
 const CHUNK: usize = 32 * 1024;
 
+/// What a single large message has needed is kept for as many reads without another one.
+///
+/// Large prompts come one after the other, and fresh memory costs more than the bytes that are read into it.
+const KEPT_READS: u32 = 16;
+
+/// A buffer beyond this is given back at once.
+const KEPT_CAPACITY: usize = 4 * 1024 * 1024;
+
 /// Reads messages until the input ends.
 pub(super) async fn read_all<S: Side>(
     connection: &Connection<S>,
     mut reader: impl AsyncRead + Unpin,
 ) -> io::Result<()> {
     let mut lines = Lines::new(connection.0.limits.line);
+    let mut small_reads = 0;
     loop {
         S::ready(connection).await;
         let buffer = lines.buffer();
-        if buffer.len() < CHUNK {
-            // What a single large message has needed is not kept.
+        if buffer.len() >= CHUNK {
+            small_reads = 0;
+        } else if small_reads < KEPT_READS && buffer.capacity() <= KEPT_CAPACITY {
+            small_reads += 1;
+        } else {
             buffer.shrink_to(4 * CHUNK);
         }
         buffer.reserve(CHUNK);

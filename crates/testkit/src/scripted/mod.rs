@@ -8,7 +8,7 @@
 //! | `ignore DURATION` | sleeps through a cancel |
 //! | `wait` | waits until cancelled |
 //! | `hang` | never returns, and ignores cancels |
-//! | `flood N BYTES` | sends N chunks of BYTES each, as fast as the client takes them |
+//! | `flood N BYTES` | sends N chunks of BYTES each, as fast as the client takes them, and ends the turn when cancelled |
 //! | `ask TITLE` | asks for a permission, and says the outcome |
 //! | `tool TITLE DURATION` | runs a tool call: pending, in progress, completed; failed when cancelled |
 //! | `late TEXT` | starts a task that outlives the turn and tries to send TEXT every 10 ms for a second |

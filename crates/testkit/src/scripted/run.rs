@@ -49,6 +49,9 @@ async fn take(
         Step::Flood { count, bytes } => {
             let text = "x".repeat(bytes);
             for _ in 0..count {
+                if cx.is_cancelled() {
+                    return Ok(ControlFlow::Break(StopReason::Cancelled));
+                }
                 cx.send_message(text.as_str()).await?;
             }
         }
