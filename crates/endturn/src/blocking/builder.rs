@@ -180,6 +180,16 @@ impl ClientBuilder {
         self
     }
 
+    /// Has the async builder take something that does not block.
+    #[cfg(any(feature = "files", feature = "process"))]
+    pub(crate) fn with(
+        mut self,
+        change: impl FnOnce(client::ClientBuilder) -> client::ClientBuilder,
+    ) -> Self {
+        self.builder = change(self.builder);
+        self
+    }
+
     /// Starts the connection over the transport that `open` gives, and gives the client.
     ///
     /// `open` is called once, on this thread and in the context of the client's own runtime, because most transports need one:

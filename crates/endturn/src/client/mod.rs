@@ -13,6 +13,8 @@ mod builder;
 mod chunk;
 mod handlers;
 mod inbox;
+#[cfg(any(feature = "files", feature = "process"))]
+mod local;
 mod prompt;
 mod prompts;
 mod session;
@@ -26,6 +28,10 @@ use std::{borrow::Cow, fmt, sync::Arc};
 use serde::{Serialize, de::DeserializeOwned};
 
 pub use builder::{ClientBuilder, UnknownUpdate};
+#[cfg(feature = "files")]
+pub use local::LocalFiles;
+#[cfg(feature = "process")]
+pub use local::{LocalTerminals, TerminalView};
 pub use prompt::Prompt;
 pub use session::{PromptContent, Session};
 pub use state::SessionState;

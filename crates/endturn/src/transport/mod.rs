@@ -25,7 +25,7 @@
 
 mod memory;
 #[cfg(feature = "process")]
-mod process;
+pub(crate) mod process;
 #[cfg(feature = "stdio")]
 mod stdio;
 

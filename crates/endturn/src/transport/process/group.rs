@@ -22,7 +22,7 @@ use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 ///
 /// Dropping it kills those that are left.
 #[derive(Debug)]
-pub(super) struct Tree {
+pub(crate) struct Tree {
     leader: Child,
     id: u32,
     group: Killer,
@@ -30,10 +30,10 @@ pub(super) struct Tree {
 
 /// Kills the group, from anywhere and at any time. Nothing happens once the group is empty.
 #[derive(Clone, Debug)]
-pub(super) struct Killer(Arc<Mutex<Option<Pid>>>);
+pub(crate) struct Killer(Arc<Mutex<Option<Pid>>>);
 
 impl Tree {
-    pub(super) fn start(mut command: Command) -> io::Result<Self> {
+    pub(crate) fn start(mut command: Command) -> io::Result<Self> {
         // Zero: a new group that the child leads. It is made before the program runs.
         let leader = command.process_group(0).spawn()?;
         let id = leader.id().unwrap_or_default();
@@ -45,15 +45,15 @@ impl Tree {
         })
     }
 
-    pub(super) fn id(&self) -> u32 {
+    pub(crate) fn id(&self) -> u32 {
         self.id
     }
 
-    pub(super) fn killer(&self) -> Killer {
+    pub(crate) fn killer(&self) -> Killer {
         self.group.clone()
     }
 
-    pub(super) fn take_pipes(
+    pub(crate) fn take_pipes(
         &mut self,
     ) -> (Option<ChildStdin>, Option<ChildStdout>, Option<ChildStderr>) {
         let child = &mut self.leader;
@@ -65,7 +65,7 @@ impl Tree {
     /// # Cancel safety
     ///
     /// Cancel safe, since tokio's `wait` is.
-    pub(super) async fn exited(&mut self) -> io::Result<ExitStatus> {
+    pub(crate) async fn exited(&mut self) -> io::Result<ExitStatus> {
         let group = self.group.clone();
         let mut wait = pin!(self.leader.wait());
         poll_fn(|cx| {
@@ -78,17 +78,17 @@ impl Tree {
     }
 
     /// Whether nobody is left. Asked only after the leader has exited.
-    pub(super) fn is_gone(&mut self) -> bool {
+    pub(crate) fn is_gone(&mut self) -> bool {
         look(&mut self.group.lock())
     }
 
     /// Asks all of them to end.
-    pub(super) fn terminate(&mut self) {
+    pub(crate) fn terminate(&mut self) {
         self.group.signal(Signal::TERM);
     }
 
     /// Ends all of them.
-    pub(super) fn kill(&mut self) {
+    pub(crate) fn kill(&mut self) {
         self.group.kill();
     }
 }
@@ -102,7 +102,7 @@ impl Drop for Tree {
 }
 
 impl Killer {
-    pub(super) fn kill(&self) {
+    pub(crate) fn kill(&self) {
         self.signal(Signal::KILL);
     }
 

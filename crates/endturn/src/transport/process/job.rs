@@ -13,31 +13,31 @@ use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
 ///
 /// Dropping it kills those that are left.
 #[derive(Debug)]
-pub(super) struct Tree {
+pub(crate) struct Tree {
     child: Box<dyn ChildWrapper>,
     id: u32,
 }
 
 /// The job can only be ended by who owns it, so the supervisor does it, a moment later.
 #[derive(Clone, Debug)]
-pub(super) struct Killer;
+pub(crate) struct Killer;
 
 impl Tree {
-    pub(super) fn start(command: Command) -> io::Result<Self> {
+    pub(crate) fn start(command: Command) -> io::Result<Self> {
         let child = CommandWrap::from(command).wrap(JobObject).spawn()?;
         let id = child.id().unwrap_or_default();
         Ok(Self { child, id })
     }
 
-    pub(super) fn id(&self) -> u32 {
+    pub(crate) fn id(&self) -> u32 {
         self.id
     }
 
-    pub(super) fn killer(&self) -> Killer {
+    pub(crate) fn killer(&self) -> Killer {
         Killer
     }
 
-    pub(super) fn take_pipes(
+    pub(crate) fn take_pipes(
         &mut self,
     ) -> (Option<ChildStdin>, Option<ChildStdout>, Option<ChildStderr>) {
         let child = &mut self.child;
@@ -53,25 +53,25 @@ impl Tree {
     /// # Cancel safety
     ///
     /// Cancel safe, since tokio's `wait` is.
-    pub(super) async fn exited(&mut self) -> io::Result<ExitStatus> {
+    pub(crate) async fn exited(&mut self) -> io::Result<ExitStatus> {
         // The child itself: waiting for the job would wait for those that have to be ended first.
         self.child.inner_mut().wait().await
     }
 
     /// Whether nobody is left. Asked only after the child has exited.
-    pub(super) fn is_gone(&mut self) -> bool {
+    pub(crate) fn is_gone(&mut self) -> bool {
         // A job is not asked how many are left, it is ended.
         self.kill();
         true
     }
 
     /// Asks all of them to end, which on Windows is to end them.
-    pub(super) fn terminate(&mut self) {
+    pub(crate) fn terminate(&mut self) {
         self.kill();
     }
 
     /// Ends all of them.
-    pub(super) fn kill(&mut self) {
+    pub(crate) fn kill(&mut self) {
         // It fails only when there is nobody to end.
         let _ = self.child.start_kill();
     }
@@ -84,5 +84,5 @@ impl Drop for Tree {
 }
 
 impl Killer {
-    pub(super) fn kill(&self) {}
+    pub(crate) fn kill(&self) {}
 }

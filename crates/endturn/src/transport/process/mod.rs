@@ -45,8 +45,9 @@ use self::group as tree;
 #[cfg(windows)]
 use self::job as tree;
 use self::stderr::Tail;
+pub(crate) use self::supervisor::{FIRST_LOOK, KILL_TIMEOUT};
 use self::supervisor::{Progress, Stage};
-use self::tree::Killer;
+pub(crate) use self::tree::{Killer, Tree};
 
 /// An agent that runs as a child process, with everything it started.
 ///

@@ -17,7 +17,7 @@ use super::tree::Tree;
 ///
 /// A process that can die has done so in milliseconds. One that has not after a second hangs in the
 /// kernel or is not ours to kill.
-const KILL_TIMEOUT: Duration = Duration::from_secs(1);
+pub(crate) const KILL_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// How long to wait for the end of a pipe when those who should hold it are gone.
 ///
@@ -29,7 +29,7 @@ const PIPE_TIMEOUT: Duration = Duration::from_millis(100);
 ///
 /// The system announces the end of a child, but not the end of a grandchild, so there is no event to
 /// wait for.
-const FIRST_LOOK: Duration = Duration::from_millis(1);
+pub(crate) const FIRST_LOOK: Duration = Duration::from_millis(1);
 const LAST_LOOK: Duration = Duration::from_millis(25);
 
 /// How far the ending of an agent has gone. Only ever rises.
