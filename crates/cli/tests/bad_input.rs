@@ -204,7 +204,7 @@ fn another_version_of_the_protocol_is_named() {
         r#"answer '{"protocolVersion":7}'; read -r line"#,
         AGENT_ERROR,
         "agent",
-        "error: the agent speaks version 7 of the protocol, and this program version 1\n",
+        "error: the agent speaks version 7 of the protocol, and this library only version 1\n",
     );
 }
 

@@ -56,12 +56,15 @@ impl Peer {
             .build();
         runtime.spawn(async move { agent.serve(far).await });
         let (reader, writer) = near.into_parts();
-        Self {
+        let mut peer = Self {
             runtime,
             reader,
             writer,
             read: Vec::new(),
-        }
+        };
+        let initialize = r#""id":0,"method":"initialize""#;
+        peer.exchange(&message(initialize, r#"{"protocolVersion":1}"#), 1);
+        peer
     }
 
     /// Writes a message, and reads that many lines.

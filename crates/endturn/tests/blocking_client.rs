@@ -23,10 +23,11 @@ use endturn::{
     schema::{
         ProtocolVersion,
         v1::{
-            ContentBlock, InitializeRequest, ListSessionsRequest, NewSessionRequest,
-            PermissionOptionKind, PromptRequest, PromptResponse, RequestPermissionOutcome,
-            RequestPermissionRequest, RequestPermissionResponse, SelectedPermissionOutcome,
-            SessionId, SessionNotification, SessionUpdate, StopReason, TextContent,
+            ContentBlock, InitializeRequest, InitializeResponse, ListSessionsRequest,
+            NewSessionRequest, PermissionOptionKind, PromptRequest, PromptResponse,
+            RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse,
+            SelectedPermissionOutcome, SessionId, SessionNotification, SessionUpdate, StopReason,
+            TextContent,
         },
     },
     transport,
@@ -45,7 +46,14 @@ fn scripted(builder: ClientBuilder) -> (Client, JoinHandle<io::Result<()>>) {
 fn serving(agent: Agent, builder: ClientBuilder) -> (Client, JoinHandle<io::Result<()>>) {
     let (near, far) = transport::memory();
     let serving = thread::spawn(move || blocking::serve(&agent, || Ok(far)));
-    (builder.connect(|| Ok(near)).unwrap(), serving)
+    let client = builder.connect(|| Ok(near)).unwrap();
+    initialize(&client);
+    (client, serving)
+}
+
+fn initialize(client: &Client) -> InitializeResponse {
+    let request = InitializeRequest::new(ProtocolVersion::V1);
+    client.initialize(request).unwrap()
 }
 
 fn session(client: &Client) -> SessionId {
@@ -87,12 +95,16 @@ impl Raw {
     }
 
     fn connect_with_buffer(bytes: usize, builder: ClientBuilder) -> (Self, Client) {
-        let (peer, transport) = RawPeer::pair_with_buffer(bytes);
+        let (mut peer, transport) = RawPeer::pair_with_buffer(bytes);
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .unwrap();
         let client = builder.connect(|| Ok(transport)).unwrap();
+        thread::scope(|threads| {
+            threads.spawn(|| initialize(&client));
+            runtime.block_on(peer.accept_initialize());
+        });
         (Self { peer, runtime }, client)
     }
 
@@ -121,9 +133,8 @@ fn signal_from_another_thread_gives_the_answer_cancelled_after_all_updates() {
             said.send(text).unwrap();
         }
     }));
-    let version = InitializeRequest::new(ProtocolVersion::V1);
-    let name = client.initialize(version).unwrap().agent_info.unwrap().name;
-    assert_eq!(name, "endturn-scripted");
+    let agent = client.agent().unwrap();
+    assert_eq!(agent.info().unwrap().name, "endturn-scripted");
 
     let stop = CancellationSignal::new();
     let request = prompt(session(&client), "say one\nwait\nsay two\nsay three");
@@ -487,8 +498,9 @@ fn dropping_the_last_client_on_its_own_runtimes_thread_does_not_hang() {
     });
     let (mut agent, client) = Raw::connect(builder);
     *held.lock().unwrap() = Some(client);
-    agent.send(json!("not a message"));
-    agent.runtime.block_on(agent.peer.send("not even JSON"));
+    // In one write, since the first of them ends the connection.
+    let lines = [r#""not a message""#, "not even JSON"];
+    agent.runtime.block_on(agent.peer.send_all(lines));
     told.recv_timeout(LIMIT).unwrap();
     agent.runtime.block_on(async {
         while let Some(line) = agent.peer.receive_line().await {
@@ -669,6 +681,7 @@ fn shutdown_of_a_served_agent_ends_the_turns_and_then_the_connection() {
         .on_update(move |_, _| said.send(()).unwrap())
         .connect(|| Ok(near))
         .unwrap();
+    initialize(&client);
     let request = prompt(session(&client), "say x\nwait");
     let response = thread::scope(|threads| {
         let turn = threads.spawn(|| client.prompt(request, None));
@@ -704,6 +717,7 @@ mod process {
             .on_update(move |notification, _| said.send(text(notification)).unwrap())
             .spawn(&example_agent())
             .unwrap();
+        initialize(&client);
         assert!(agent.id() > 0);
         let stop = CancellationSignal::new();
         let request = prompt(session(&client), "Do a long task");
@@ -727,6 +741,7 @@ mod process {
             .on_update(move |_, _| said.send(()).unwrap())
             .spawn(&example_agent())
             .unwrap();
+        initialize(&client);
         let request = prompt(session(&client), "Do a long task");
         let turn = thread::spawn(move || client.prompt(request, None));
         words.recv_timeout(LIMIT).unwrap();

@@ -14,7 +14,7 @@ use std::{
     time::Duration,
 };
 
-use common::{cancel, prompt, stopped};
+use common::{cancel, initialized, prompt, stopped};
 use endturn::{
     Agent, CancellationSignal, Client,
     agent::AgentBuilder,
@@ -109,6 +109,7 @@ async fn ten_thousand_turns() {
     let (client, transport) = RawPeer::pair();
     let mut client = client.limit(Duration::from_secs(300));
     tokio::spawn(async move { agent.serve(transport).await });
+    client.initialize().await;
     // The pipes have their buffers by now.
     client.barrier().await;
 
@@ -146,7 +147,7 @@ async fn ten_thousand_prompts() {
     let agent = agent.build();
     let (near, far) = transport::memory();
     tokio::spawn(async move { agent.serve(far).await });
-    let client = Client::builder().connect(near);
+    let client = initialized(Client::builder(), near).await;
     let stop = CancellationSignal::new();
     let answers: Vec<_> = (0..SESSIONS)
         .map(|number| {

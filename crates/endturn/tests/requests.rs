@@ -4,7 +4,9 @@ mod common;
 
 use std::time::Duration;
 
-use common::{cancel, cancel_request, client_of, message, prompt, result, stopped};
+use common::{
+    cancel, cancel_request, client_of, connect, initialized, message, prompt, result, stopped,
+};
 use endturn::{
     Agent, CancellationSignal, Client, ErrorKind, PromptContext,
     agent::AgentBuilder,
@@ -94,7 +96,7 @@ async fn any_request_can_be_handled_by_its_type_at_both_ends() {
         .build();
     let (near, far) = endturn::transport::memory();
     tokio::spawn(async move { agent.serve(far).await });
-    let client = Client::builder()
+    let builder = Client::builder()
         .on_request(|ping: Ping, _| async move {
             Ok(Ping {
                 number: ping.number + 1,
@@ -102,8 +104,8 @@ async fn any_request_can_be_handled_by_its_type_at_both_ends() {
         })
         .on_request(|read: ReadTextFileRequest, _| async move {
             Ok(ReadTextFileResponse::new(read.path.display().to_string()))
-        })
-        .connect(near);
+        });
+    let client = initialized(builder, near).await;
     assert_eq!(client.request(&Ping { number: 1 }).await.unwrap().number, 2);
     let session = client
         .new_session(NewSessionRequest::new("/"))
@@ -267,8 +269,7 @@ async fn request_timeout_is_a_minute_and_does_not_apply_to_questions_for_a_perso
 
 #[tokio::test]
 async fn keep_waiting_a_signal_cancels_the_request_and_the_answer_still_counts() {
-    let (mut agent, transport) = RawPeer::pair();
-    let client = Client::builder().connect(transport);
+    let (client, mut agent) = connect(Client::builder()).await;
     let stop = CancellationSignal::new();
     let new = tokio::spawn(
         client
@@ -300,8 +301,7 @@ async fn keep_waiting_a_signal_cancels_the_request_and_the_answer_still_counts()
 
 #[tokio::test(start_paused = true)]
 async fn request_timeout_can_be_set_for_one_call() {
-    let (mut agent, transport) = RawPeer::pair();
-    let client = Client::builder().connect(transport);
+    let (client, mut agent) = connect(Client::builder()).await;
     let start = tokio::time::Instant::now();
     let call = client
         .new_session(NewSessionRequest::new("/"))

@@ -466,6 +466,7 @@ async fn lost_every_handler_is_dropped_and_nothing_is_written() {
         .build();
     let (mut client, transport) = RawPeer::pair();
     let served = tokio::spawn(async move { agent.serve(transport).await });
+    client.initialize().await;
     client.send(prompt(1, "a", "x")).await;
     let cx = contexts.await.unwrap();
     let start = tokio::time::Instant::now();
@@ -499,6 +500,7 @@ async fn lost_an_answer_that_was_claimed_is_still_written() {
     };
     let (mut client, transport) = RawPeer::pair_with_buffer(64);
     let served = tokio::spawn(async move { agent.serve(transport).await });
+    client.initialize().await;
     client.send(prompt(1, "a", "x")).await;
     gate.send(()).unwrap();
     // The update's first byte proves that the answer has its place: the writer was behind both.
@@ -531,6 +533,7 @@ async fn shutdown_cancels_the_turns_waits_for_their_answers_and_closes() {
             .serve_until(transport, async { down.await.unwrap() })
             .await
     });
+    client.initialize().await;
     client
         .send_all([prompt(1, "a", "x"), prompt(2, "b", "hang")])
         .await;

@@ -10,10 +10,9 @@ use std::{
     time::Duration,
 };
 
-use common::{cancel, cancel_request, message, prompt, result, stopped};
+use common::{cancel, cancel_request, connect, connect_over, message, prompt, result, stopped};
 use endturn::{
     CancellationSignal, Client, Error, ErrorKind,
-    client::ClientBuilder,
     schema::v1::{
         ContentBlock, NewSessionRequest, PermissionOptionId, PromptRequest, PromptResponse,
         RequestPermissionOutcome, RequestPermissionResponse, SelectedPermissionOutcome,
@@ -26,12 +25,6 @@ use tokio::{
     sync::{Notify, mpsc, oneshot},
     task::JoinHandle,
 };
-
-/// A client, and the raw agent it talks to.
-fn connect(builder: ClientBuilder) -> (Client, RawPeer) {
-    let (agent, transport) = RawPeer::pair();
-    (builder.connect(transport), agent)
-}
 
 fn request(session: &str, text: &str) -> PromptRequest {
     let text = ContentBlock::Text(TextContent::new(text));
@@ -124,8 +117,7 @@ async fn one_cancel_a_signal_cancelled_before_the_call_follows_the_prompt() {
 
 #[tokio::test]
 async fn one_cancel_a_prompt_that_waits_for_room_is_cancelled_behind_itself() {
-    let (mut agent, transport) = RawPeer::pair_with_buffer(16);
-    let client = Client::builder().connect(transport);
+    let (client, mut agent) = connect_over(Client::builder(), RawPeer::pair_with_buffer(16)).await;
     // The first prompt fills the pipe, the second the outgoing buffer beyond its mark, the third waits.
     let big = "x".repeat(100_000);
     let first = tokio::spawn(client.prompt(request("a", &big), None));
@@ -660,14 +652,16 @@ async fn settled_every_call_ends_with_the_connection() {
     });
     agent.receive().await;
     drop(agent);
-    for error in [
-        answer.await.unwrap().unwrap_err(),
-        new.await.unwrap().unwrap_err(),
+    for (error, method) in [
+        (answer.await.unwrap().unwrap_err(), "session/prompt"),
+        (new.await.unwrap().unwrap_err(), "session/new"),
     ] {
         assert!(error.is_connection_lost());
-        assert_eq!(error.to_string(), "connection lost: the peer closed it");
+        let said = format!("connection lost before {method} was answered: the peer closed it");
+        assert_eq!(error.to_string(), said);
     }
-    assert!(client.closed().await.is_connection_lost());
+    let said = "connection lost: the peer closed it";
+    assert_eq!(client.closed().await.to_string(), said);
     let error = client.prompt(request("a", "x"), None).await.unwrap_err();
     assert!(error.is_connection_lost());
 }

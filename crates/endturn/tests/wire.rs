@@ -4,7 +4,7 @@ mod common;
 
 use std::sync::{Arc, Mutex};
 
-use common::{cancel_request, client_of, message, prompt, result, stopped};
+use common::{cancel_request, client_of, connect, message, prompt, result, stopped};
 use endturn::{
     Agent, Client, HandlerResult,
     schema::v1::{
@@ -252,11 +252,15 @@ async fn w4_w5_bytes_may_come_in_any_pieces_with_mark_and_carriage_return() {
             Ok(PromptResponse::new(StopReason::EndTurn))
         })
         .build();
-    let mut client = client_of(agent).await;
-    let line = format!("\u{feff}{}\r\n", prompt(1, "a", "ä€𝄞"));
-    for byte in line.as_bytes() {
+    let (mut client, transport) = RawPeer::pair();
+    tokio::spawn(async move { agent.serve(transport).await });
+    let hello = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize",
+        "params": {"protocolVersion": 1}});
+    let lines = format!("\u{feff}{hello}\r\n{}\r\n", prompt(1, "a", "ä€𝄞"));
+    for byte in lines.as_bytes() {
         client.send_bytes(&[*byte]).await;
     }
+    assert_eq!(client.receive().await["result"]["protocolVersion"], 1);
     assert_eq!(client.receive().await, message("a", "ä€𝄞"));
     assert_eq!(client.receive().await, stopped(1, "end_turn"));
 }
@@ -264,18 +268,16 @@ async fn w4_w5_bytes_may_come_in_any_pieces_with_mark_and_carriage_return() {
 #[tokio::test]
 async fn w7_w11_what_cannot_be_read_costs_one_message() {
     let seen = Arc::new(Mutex::new(Vec::new()));
-    let (mut agent, transport) = RawPeer::pair();
-    let client = Client::builder()
-        .on_update({
-            let seen = Arc::clone(&seen);
-            move |notification, _| {
-                seen.lock()
-                    .unwrap()
-                    .push(format!("{:?}", notification.update));
-                async {}
-            }
-        })
-        .connect(transport);
+    let builder = Client::builder().on_update({
+        let seen = Arc::clone(&seen);
+        move |notification, _| {
+            seen.lock()
+                .unwrap()
+                .push(format!("{:?}", notification.update));
+            async {}
+        }
+    });
+    let (client, mut agent) = connect(builder).await;
     let text = TextContent::new("x");
     let request = PromptRequest::new("a", vec![ContentBlock::Text(text)]);
     let answer = tokio::spawn(client.prompt(request, None));
@@ -306,8 +308,7 @@ async fn w7_w11_what_cannot_be_read_costs_one_message() {
 
 #[tokio::test]
 async fn w8_a_request_that_nobody_handles_is_answered() {
-    let (mut agent, transport) = RawPeer::pair();
-    let _client = Client::builder().connect(transport);
+    let (_client, mut agent) = connect(Client::builder()).await;
     agent
         .send(
             json!({"jsonrpc": "2.0", "id": 1, "method": "fs/read_text_file",
@@ -322,8 +323,7 @@ async fn w1_w9_text_among_the_messages_is_shown_and_early_updates_are_delivered(
     let stray = Arc::new(Mutex::new(Vec::new()));
     let (update, updated) = oneshot::channel();
     let update = Mutex::new(Some(update));
-    let (mut agent, transport) = RawPeer::pair();
-    let client = Client::builder()
+    let builder = Client::builder()
         .on_stray_output({
             let stray = Arc::clone(&stray);
             move |line, advice| {
@@ -335,8 +335,8 @@ async fn w1_w9_text_among_the_messages_is_shown_and_early_updates_are_delivered(
             let update = update.lock().unwrap().take().unwrap();
             update.send(notification.session_id).unwrap();
             async {}
-        })
-        .connect(transport);
+        });
+    let (client, mut agent) = connect(builder).await;
     let new = tokio::spawn(async move { client.new_session(NewSessionRequest::new("/")).await });
     let id = agent.receive().await["id"].clone();
     agent.send("Loaded cached credentials.").await;

@@ -67,14 +67,11 @@ impl Conversation<'_> {
             env!("CARGO_BIN_NAME"),
             env!("CARGO_PKG_VERSION"),
         ));
-        let during = |method: &'static str| move |error: Error| Trouble::Call { method, error };
+        let during = |method: &'static str| move |error: Error| Trouble { method, error };
         let hello = client
             .initialize(request)
             .await
             .map_err(during("initialize"))?;
-        if hello.protocol_version != ProtocolVersion::V1 {
-            return Err(Trouble::Version(hello.protocol_version));
-        }
         let session = client
             .new_session(NewSessionRequest::new(self.cwd.as_path()))
             .await

@@ -4,10 +4,7 @@ use std::{error::Error as _, ffi::OsString, io, time::Duration};
 
 use endturn::{
     Error, ErrorKind,
-    schema::{
-        ProtocolVersion,
-        v1::{self, ErrorCode, PromptResponse},
-    },
+    schema::v1::{self, ErrorCode, PromptResponse},
     transport::AgentProcess,
 };
 use tokio::time::timeout;
@@ -58,9 +55,9 @@ pub(super) enum Kind {
 
 /// What went wrong in a conversation, before anybody has looked for the reason.
 #[derive(Debug)]
-pub(super) enum Trouble {
-    Call { method: &'static str, error: Error },
-    Version(ProtocolVersion),
+pub(super) struct Trouble {
+    pub(super) method: &'static str,
+    pub(super) error: Error,
 }
 
 impl Outcome {
@@ -128,16 +125,18 @@ impl Failure {
 impl Trouble {
     /// Finds out what there is to say about it.
     pub(super) async fn explain(self, agent: &AgentProcess, command: &[OsString]) -> Failure {
-        let (method, error) = match self {
-            Self::Version(version) => return other_version(version),
-            Self::Call { method, error } => (method, error),
-        };
+        let Self { method, error } = self;
         let protocol = error.protocol().cloned();
         let (kind, message, hint) = match error.kind() {
             ErrorKind::Protocol => (
                 Kind::Agent,
                 error.to_string(),
                 hint_on(method, protocol.as_ref()),
+            ),
+            ErrorKind::UnsupportedVersion => (
+                Kind::Agent,
+                error.to_string(),
+                Some("look for another version of the agent, or of this program".to_owned()),
             ),
             ErrorKind::InvalidAnswer => (Kind::Agent, with_sources(&error), None),
             ErrorKind::ConnectionLost => (
@@ -167,6 +166,8 @@ impl Trouble {
             ),
             ErrorKind::InvalidInput
             | ErrorKind::Busy
+            | ErrorKind::MissingCapability
+            | ErrorKind::NotInitialized
             | ErrorKind::Cancelled
             | ErrorKind::TurnEnded
             | _ => (Kind::Internal, with_sources(&error), None),
@@ -177,17 +178,6 @@ impl Trouble {
             hint,
             error: protocol.map(Box::new),
         }
-    }
-}
-
-fn other_version(version: ProtocolVersion) -> Failure {
-    Failure {
-        kind: Kind::Agent,
-        message: format!(
-            "the agent speaks version {version} of the protocol, and this program version 1"
-        ),
-        hint: Some("look for another version of the agent, or of this program".to_owned()),
-        error: None,
     }
 }
 

@@ -9,7 +9,7 @@
 //! ```
 //! use endturn::{
 //!     Agent, CancellationSignal, blocking,
-//!     schema::v1::*,
+//!     schema::{ProtocolVersion, v1::*},
 //!     transport,
 //! };
 //!
@@ -29,6 +29,7 @@
 //! let client = blocking::Client::builder()
 //!     .on_update(move |_update, _client| button.cancel()) // The first word is enough.
 //!     .connect(|| Ok(near))?;
+//! client.initialize(InitializeRequest::new(ProtocolVersion::V1))?;
 //! let text = ContentBlock::Text(TextContent::new("Do a long task"));
 //! let response = client.prompt(PromptRequest::new("session-1", vec![text]), &stop)?;
 //! assert_eq!(response.stop_reason, StopReason::Cancelled);

@@ -16,7 +16,7 @@
 //! The prompt still returns, with the agent's answer and after all updates of the turn.
 //!
 //! ```
-//! use endturn::{CancellationSignal, Client, schema::v1::*, transport};
+//! use endturn::{CancellationSignal, Client, schema::{ProtocolVersion, v1::*}, transport};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), endturn::Error> {
@@ -24,6 +24,7 @@
 //! let agent = endturn_testkit::scripted::agent().build();
 //! tokio::spawn(async move { agent.serve(far).await });
 //! let client = Client::builder().connect(near);
+//! client.initialize(InitializeRequest::new(ProtocolVersion::V1)).await?;
 //! let session = client.new_session(NewSessionRequest::new("/")).await?.session_id;
 //!
 //! let stop = CancellationSignal::new();
@@ -63,7 +64,7 @@
 //! To ask the agent to stop and still hear what it has to say, give the call a signal (`keep-waiting`):
 //!
 //! ```
-//! use endturn::{Agent, CancellationSignal, Client, schema::v1::*, transport};
+//! use endturn::{Agent, CancellationSignal, Client, schema::{ProtocolVersion, v1::*}, transport};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() {
@@ -73,6 +74,7 @@
 //! let (near, far) = transport::memory();
 //! tokio::spawn(async move { agent.serve(far).await });
 //! let client = Client::builder().connect(near);
+//! client.initialize(InitializeRequest::new(ProtocolVersion::V1)).await.unwrap();
 //!
 //! let stop = CancellationSignal::new();
 //! stop.cancel();

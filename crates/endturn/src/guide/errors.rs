@@ -26,14 +26,14 @@
 //! - Any other error was written for whoever runs this program: it names paths, hosts and users. It is logged here, and the peer gets `-32603` without its text. This is policy of this SDK.
 //!
 //! ```
-//! use endturn::{Agent, Client, schema::v1::*, transport};
+//! use endturn::{Agent, Client, schema::{ProtocolVersion, v1::*}, transport};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), endturn::Error> {
 //! let agent = Agent::builder()
 //!     .on_new_session(|request, _cx| async move {
-//!         if request.cwd.as_os_str().is_empty() {
-//!             Err(Error::invalid_params().data("cwd is empty"))?; // sent
+//!         if !request.cwd.is_dir() {
+//!             Err(Error::invalid_params().data("cwd is no folder"))?; // sent
 //!         }
 //!         std::fs::read_to_string("/no/such/secret/path")?; // hidden
 //!         Ok(NewSessionResponse::new("session-1"))
@@ -42,9 +42,10 @@
 //! # let (near, far) = transport::memory();
 //! # tokio::spawn(async move { agent.serve(far).await });
 //! # let client = Client::builder().connect(near);
-//! let error = client.new_session(NewSessionRequest::new("")).await.unwrap_err();
+//! # client.initialize(InitializeRequest::new(ProtocolVersion::V1)).await?;
+//! let error = client.new_session(NewSessionRequest::new("/no/such/folder")).await.unwrap_err();
 //! assert_eq!(error.code(), Some(-32602));
-//! assert_eq!(error.protocol().unwrap().data, Some("cwd is empty".into()));
+//! assert_eq!(error.protocol().unwrap().data, Some("cwd is no folder".into()));
 //!
 //! let error = client.new_session(NewSessionRequest::new("/")).await.unwrap_err();
 //! assert_eq!(error.code(), Some(-32603));

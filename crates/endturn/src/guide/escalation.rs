@@ -19,7 +19,7 @@
 //!
 //! ```
 //! use std::time::Duration;
-//! use endturn::{CancellationSignal, Client, ErrorKind, schema::v1::*, transport};
+//! use endturn::{CancellationSignal, Client, ErrorKind, schema::{ProtocolVersion, v1::*}, transport};
 //!
 //! # #[tokio::main(flavor = "current_thread", start_paused = true)]
 //! # async fn main() -> Result<(), endturn::Error> {
@@ -33,6 +33,7 @@
 //! let client = Client::builder()
 //!     .cancel_timeout(Duration::from_secs(5))
 //!     .connect(near);
+//! client.initialize(InitializeRequest::new(ProtocolVersion::V1)).await?;
 //! let session = client.new_session(NewSessionRequest::new("/")).await?.session_id;
 //! let prompt = |script: &str, stop: &CancellationSignal| {
 //!     let script = ContentBlock::Text(TextContent::new(script));
@@ -93,13 +94,16 @@
 //! At an agent, every handler is told and dropped (`lost`).
 //!
 //! ```
-//! use endturn::{Client, schema::v1::*};
+//! use endturn::{Client, schema::{ProtocolVersion, v1::*}};
 //! use endturn_testkit::RawPeer;
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() {
 //! let (mut agent, transport) = RawPeer::pair();
 //! let client = Client::builder().connect(transport);
+//! let hello = client.initialize(InitializeRequest::new(ProtocolVersion::V1));
+//! let (hello, _) = tokio::join!(hello, agent.accept_initialize());
+//! hello.unwrap();
 //! let text = ContentBlock::Text(TextContent::new("x"));
 //! let prompt = tokio::spawn(client.prompt(PromptRequest::new("session-1", vec![text]), None));
 //! assert_eq!(agent.receive().await["method"], "session/prompt");

@@ -24,7 +24,7 @@
 //! If it returned a response, everything else in that response is kept:
 //!
 //! ```
-//! use endturn::{CancellationSignal, Client, schema::v1::*, transport};
+//! use endturn::{CancellationSignal, Client, schema::{ProtocolVersion, v1::*}, transport};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), endturn::Error> {
@@ -32,6 +32,7 @@
 //! let agent = endturn_testkit::scripted::agent().build();
 //! tokio::spawn(async move { agent.serve(far).await });
 //! let client = Client::builder().connect(near);
+//! client.initialize(InitializeRequest::new(ProtocolVersion::V1)).await?;
 //! let session = client.new_session(NewSessionRequest::new("/")).await?.session_id;
 //!
 //! // An agent that notices the cancel, and then returns `end_turn`.
@@ -72,6 +73,7 @@
 //! let (mut client, transport) = RawPeer::pair();
 //! let agent = scripted::agent().build();
 //! tokio::spawn(async move { agent.serve(transport).await });
+//! client.initialize().await;
 //! let new = json!({"jsonrpc": "2.0", "id": 1, "method": "session/new", "params": {
 //!     "cwd": "/", "mcpServers": [],
 //! }});

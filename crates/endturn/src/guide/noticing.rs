@@ -104,7 +104,7 @@
 //!
 //! ```
 //! use std::time::Duration;
-//! use endturn::{Agent, CancellationSignal, Client, schema::v1::*, transport};
+//! use endturn::{Agent, CancellationSignal, Client, schema::{ProtocolVersion, v1::*}, transport};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), endturn::Error> {
@@ -129,6 +129,7 @@
 //!         }
 //!     })
 //!     .connect(near);
+//! client.initialize(InitializeRequest::new(ProtocolVersion::V1)).await?;
 //! let text = ContentBlock::Text(TextContent::new("Stay"));
 //! let response = client.prompt(PromptRequest::new("session-1", vec![text]), &stop).await?;
 //! assert_eq!(response.stop_reason, StopReason::Cancelled);

@@ -21,7 +21,7 @@
 //! Later updates are dropped, and the call says so:
 //!
 //! ```
-//! use endturn::{Agent, Client, ErrorKind, schema::v1::*, transport};
+//! use endturn::{Agent, Client, ErrorKind, schema::{ProtocolVersion, v1::*}, transport};
 //! use tokio::sync::mpsc;
 //!
 //! # #[tokio::main(flavor = "current_thread")]
@@ -36,6 +36,7 @@
 //! # let (near, far) = transport::memory();
 //! # tokio::spawn(async move { agent.serve(far).await });
 //! # let client = Client::builder().connect(near);
+//! # client.initialize(InitializeRequest::new(ProtocolVersion::V1)).await?;
 //! # let text = ContentBlock::Text(TextContent::new("x"));
 //! # let request = PromptRequest::new("session-1", vec![text]);
 //! client.prompt(request, None).await?;
@@ -60,7 +61,7 @@
 //!
 //! ```
 //! use std::sync::{Arc, Mutex};
-//! use endturn::{Client, schema::v1::*, transport};
+//! use endturn::{Client, schema::{ProtocolVersion, v1::*}, transport};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), endturn::Error> {
@@ -81,6 +82,7 @@
 //!         }
 //!     })
 //!     .connect(near);
+//! client.initialize(InitializeRequest::new(ProtocolVersion::V1)).await?;
 //! let session = client.new_session(NewSessionRequest::new("/")).await?.session_id;
 //! let script = ContentBlock::Text(TextContent::new("flood 1000 10"));
 //! client.prompt(PromptRequest::new(session, vec![script]), None).await?;

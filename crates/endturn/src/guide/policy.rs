@@ -23,7 +23,7 @@
 //!
 //! ```
 //! use std::time::Duration;
-//! use endturn::{CancellationSignal, Client, schema::v1::*, transport};
+//! use endturn::{CancellationSignal, Client, schema::{ProtocolVersion, v1::*}, transport};
 //! use tokio::time::Instant;
 //!
 //! // On tokio's paused clock, so that nobody has to wait.
@@ -35,6 +35,7 @@
 //!     .build();
 //! tokio::spawn(async move { agent.serve(far).await });
 //! let client = Client::builder().connect(near);
+//! client.initialize(InitializeRequest::new(ProtocolVersion::V1)).await?;
 //! let session = client.new_session(NewSessionRequest::new("/")).await?.session_id;
 //!
 //! let stop = CancellationSignal::new();
@@ -85,7 +86,7 @@
 //! The grace period bounds that too:
 //!
 //! ```
-//! use endturn::{CancellationSignal, Client, schema::v1::*, transport};
+//! use endturn::{CancellationSignal, Client, schema::{ProtocolVersion, v1::*}, transport};
 //!
 //! # #[tokio::main(flavor = "current_thread", start_paused = true)]
 //! # async fn main() -> Result<(), endturn::Error> {
@@ -102,6 +103,7 @@
 //!         async {}
 //!     })
 //!     .connect(near);
+//! client.initialize(InitializeRequest::new(ProtocolVersion::V1)).await?;
 //! let session = client.new_session(NewSessionRequest::new("/")).await?.session_id;
 //!
 //! let script = ContentBlock::Text(TextContent::new("say Working...\nhang"));

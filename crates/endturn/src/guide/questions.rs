@@ -16,7 +16,7 @@
 //!
 //! ```
 //! use std::sync::{Arc, Mutex};
-//! use endturn::{CancellationSignal, Client, schema::v1::*, transport};
+//! use endturn::{CancellationSignal, Client, schema::{ProtocolVersion, v1::*}, transport};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), endturn::Error> {
@@ -46,6 +46,7 @@
 //!         }
 //!     })
 //!     .connect(near);
+//! client.initialize(InitializeRequest::new(ProtocolVersion::V1)).await?;
 //! let session = client.new_session(NewSessionRequest::new("/")).await?.session_id;
 //! let script = ContentBlock::Text(TextContent::new("ask Delete everything?"));
 //! let response = client.prompt(PromptRequest::new(session, vec![script]), &stop).await?;

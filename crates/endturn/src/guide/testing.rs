@@ -8,7 +8,7 @@
 //! It runs in memory here, and as a process with `endturn agent`.
 //!
 //! ```
-//! use endturn::{CancellationSignal, Client, schema::v1::*, transport};
+//! use endturn::{CancellationSignal, Client, schema::{ProtocolVersion, v1::*}, transport};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), endturn::Error> {
@@ -16,6 +16,7 @@
 //! let agent = endturn_testkit::scripted::agent().build();
 //! tokio::spawn(async move { agent.serve(far).await });
 //! let client = Client::builder().connect(near); // the client under test
+//! client.initialize(InitializeRequest::new(ProtocolVersion::V1)).await?;
 //!
 //! let session = client.new_session(NewSessionRequest::new("/")).await?.session_id;
 //! let script = "tool Build 10ms\nask Deploy?\nend max_tokens";
@@ -55,6 +56,7 @@
 //! let (client, transport) = RawPeer::pair();
 //! let mut client = client.limit(Duration::from_secs(3600));
 //! tokio::spawn(async move { agent.serve(transport).await });
+//! client.initialize().await;
 //!
 //! let prompt = json!({"jsonrpc": "2.0", "id": "p", "method": "session/prompt", "params": {
 //!     "sessionId": "s", "prompt": [{"type": "text", "text": "x"}],

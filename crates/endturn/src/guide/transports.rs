@@ -25,7 +25,7 @@
 //! Each connection has sessions and turns of its own, so an agent behind a socket is a loop:
 //!
 //! ```
-//! use endturn::{Agent, Client, schema::v1::*, transport::Transport};
+//! use endturn::{Agent, Client, schema::{ProtocolVersion, v1::*}, transport::Transport};
 //! use tokio::net::{TcpListener, TcpStream};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
@@ -45,6 +45,7 @@
 //!
 //! let (reader, writer) = TcpStream::connect(address).await?.into_split();
 //! let client = Client::builder().connect(Transport::new(reader, writer));
+//! client.initialize(InitializeRequest::new(ProtocolVersion::V1)).await?;
 //! let text = ContentBlock::Text(TextContent::new("x"));
 //! let response = client.prompt(PromptRequest::new("session-1", vec![text]), None).await?;
 //! assert_eq!(response.stop_reason, StopReason::EndTurn);

@@ -42,7 +42,7 @@
 //! The connection, all other turns, and the next turn of the same session go on:
 //!
 //! ```
-//! use endturn::{Client, schema::v1::*, transport};
+//! use endturn::{Client, schema::{ProtocolVersion, v1::*}, transport};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), endturn::Error> {
@@ -51,6 +51,7 @@
 //! let agent = endturn_testkit::scripted::agent().build();
 //! tokio::spawn(async move { agent.serve(far).await });
 //! let client = Client::builder().connect(near);
+//! client.initialize(InitializeRequest::new(ProtocolVersion::V1)).await?;
 //! let session = client.new_session(NewSessionRequest::new("/")).await?.session_id;
 //!
 //! let prompt = |script: &str| {

@@ -20,7 +20,14 @@ pub(crate) async fn client_of(agent: Agent) -> RawPeer {
 
 /// A client, and the raw agent it talks to.
 pub(crate) async fn connect(builder: ClientBuilder) -> (Client, RawPeer) {
-    let (mut agent, transport) = RawPeer::pair();
+    connect_over(builder, RawPeer::pair()).await
+}
+
+/// The same over a transport that the test has chosen.
+pub(crate) async fn connect_over(
+    builder: ClientBuilder,
+    (mut agent, transport): (RawPeer, Transport),
+) -> (Client, RawPeer) {
     let client = builder.connect(transport);
     let (initialized, _) = tokio::join!(initialize(&client), agent.accept_initialize());
     initialized.unwrap();

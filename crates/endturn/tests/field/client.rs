@@ -20,8 +20,8 @@ use tokio::{
 };
 
 use crate::support::{
-    Seen, cancel, cancel_request, connect, ended, message, permission, prompt, prompted, request,
-    result, stop_reason, stopped, text,
+    Seen, cancel, cancel_request, connect, ended, initialized, message, permission, prompt,
+    prompted, request, result, stop_reason, stopped, text,
 };
 
 #[tokio::test]
@@ -346,7 +346,7 @@ async fn c23_an_agent_that_ignores_the_cancel_is_asked_harder_and_then_given_up(
         .build();
     let (near, far) = transport::memory();
     tokio::spawn(async move { agent.serve(far).await });
-    let client = Client::builder().cancel_timeout(limit).connect(near);
+    let client = initialized(Client::builder().cancel_timeout(limit), near).await;
     let stop = CancellationSignal::new();
     stop.cancel();
     let start = Instant::now();

@@ -17,7 +17,7 @@ use endturn::{
 };
 use endturn_testkit::RawPeer;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::{
     sync::oneshot,
     task::JoinHandle,
@@ -61,6 +61,12 @@ impl Transcript {
             .map(|line| serde_json::from_str(line).unwrap())
             .collect();
         Self { lines }
+    }
+
+    /// Whether the recording begins with the beginning of the conversation.
+    fn has_handshake(&self) -> bool {
+        let first = self.of(Side::Client).next();
+        first.is_some_and(|(_, message)| message.is_some_and(|it| it["method"] == "initialize"))
     }
 
     /// The lines of one side, with their times and as messages if they are any.
@@ -137,6 +143,13 @@ pub(crate) async fn against_agent(
     let (reader, writer) = near.into_parts();
     let mut speaks = RawPeer::new(tokio::io::empty(), writer);
     let mut hears = RawPeer::new(reader, tokio::io::sink()).limit(2 * LONG);
+    if !transcript.has_handshake() {
+        // What was recorded begins later.
+        let hello = json!({"jsonrpc": "2.0", "id": "hello", "method": "initialize",
+            "params": {"protocolVersion": 1}});
+        speaks.send(hello).await;
+        assert_eq!(hears.receive().await["result"]["protocolVersion"], 1);
+    }
     let heard = tokio::spawn(async move {
         let mut heard = Vec::new();
         while let Some(line) = hears.receive_line().await {

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
 pub(crate) use crate::common::{
-    cancel, cancel_request, client_of, message, prompt, result, stopped,
+    cancel, cancel_request, client_of, connect, initialized, message, prompt, result, stopped,
 };
 
 pub(crate) fn ended() -> HandlerResult<PromptResponse> {
@@ -46,12 +46,6 @@ pub(crate) fn permission(id: impl Into<Value>, session: &str) -> Value {
             {"optionId": "reject", "name": "Reject", "kind": "reject_once"},
         ],
     }})
-}
-
-/// A client, and the raw agent it talks to.
-pub(crate) fn connect(builder: ClientBuilder) -> (Client, RawPeer) {
-    let (agent, transport) = RawPeer::pair();
-    (builder.connect(transport), agent)
 }
 
 pub(crate) fn request(session: &str, text: &str) -> PromptRequest {

@@ -16,6 +16,7 @@ use endturn_testkit::RawPeer;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
+use crate::common::connect_over;
 use crate::support::{
     Seen, client_of, connect, ended, message, new_session, permission, prompt, prompted, result,
     stop_reason, stopped, text,
@@ -50,7 +51,7 @@ async fn agent_goes_on(client: &mut RawPeer) {
 type Stray = Arc<Mutex<Vec<(String, &'static str)>>>;
 
 /// A client that keeps what is not JSON.
-fn with_stray() -> (Client, RawPeer, Stray) {
+async fn with_stray() -> (Client, RawPeer, Stray) {
     let stray = Arc::new(Mutex::new(Vec::new()));
     let kept = Arc::clone(&stray);
     let builder = Client::builder().on_stray_output(move |line, advice| {
@@ -62,7 +63,7 @@ fn with_stray() -> (Client, RawPeer, Stray) {
 
 #[tokio::test]
 async fn w1_what_an_agent_prints_among_its_messages_is_shown_and_not_answered() {
-    let (client, mut agent, stray) = with_stray();
+    let (client, mut agent, stray) = with_stray().await;
     let printed = [
         "Loaded cached credentials.",
         "\u{1b}[2K\u{1b}[1G\u{1b}[33mwarning\u{1b}[0m no lockfile",
@@ -83,7 +84,7 @@ async fn w1_what_an_agent_prints_among_its_messages_is_shown_and_not_answered() 
 #[tokio::test]
 async fn w2_headers_and_pretty_printed_json_are_skipped_at_both_ends() {
     let bytes = b"\n\r\nContent-Length: 57\r\n\r\n{\n  \"jsonrpc\": \"2.0\"\n}\n";
-    let (client, mut agent, stray) = with_stray();
+    let (client, mut agent, stray) = with_stray().await;
     agent.send_bytes(bytes).await;
     goes_on(&client, &mut agent).await;
     let stray = stray.lock().unwrap().clone();
@@ -156,9 +157,13 @@ async fn w4_a_character_that_two_reads_share_is_one_character() {
 
 #[tokio::test]
 async fn w5_byte_order_mark_and_carriage_return_are_read_and_never_written() {
-    let mut client = client_of(echo()).await;
+    let (mut client, transport) = RawPeer::pair();
+    tokio::spawn(async move { echo().serve(transport).await });
+    // The mark stands before everything else, so `initialize` begins with it.
+    client.send_bytes("\u{feff}".as_bytes()).await;
+    client.initialize().await;
     client
-        .send_bytes(format!("\u{feff}{}\r\n", prompt(1, "a", "x")).as_bytes())
+        .send_bytes(format!("{}\r\n", prompt(1, "a", "x")).as_bytes())
         .await;
     for expected in [message("a", "x"), stopped(1, "end_turn")] {
         let line = client.receive_line().await.unwrap();
@@ -166,13 +171,15 @@ async fn w5_byte_order_mark_and_carriage_return_are_read_and_never_written() {
         assert_eq!(serde_json::from_str::<Value>(&line).unwrap(), expected);
     }
 
-    let (client, mut agent) = connect(Client::builder()).await;
+    let (mut agent, transport) = RawPeer::pair();
+    agent.send_bytes("\u{feff}".as_bytes()).await;
+    let (client, mut agent) = connect_over(Client::builder(), (agent, transport)).await;
     let answer = tokio::spawn(client.prompt(crate::support::request("a", "x"), None));
     let line = agent.receive_line().await.unwrap();
     assert!(line.starts_with('{') && line.ends_with('}'), "{line:?}");
     let id = serde_json::from_str::<Value>(&line).unwrap()["id"].clone();
     agent
-        .send_bytes(format!("\u{feff}{}\r\n", stopped(id, "end_turn")).as_bytes())
+        .send_bytes(format!("{}\r\n", stopped(id, "end_turn")).as_bytes())
         .await;
     assert_eq!(stop_reason(answer).await, StopReason::EndTurn);
 }
@@ -343,6 +350,7 @@ async fn w11_deep_nesting_costs_one_message_at_both_ends() {
 async fn w12_the_end_of_input_ends_both_loops_once() {
     let (mut client, transport) = RawPeer::pair();
     let served = tokio::spawn(async move { echo().serve(transport).await });
+    client.initialize().await;
     // The last line has no end, and is a message all the same.
     let line = new_session(1).to_string();
     client.send_bytes(line.as_bytes()).await;

@@ -140,7 +140,7 @@ fn serve(trace: &Trace, script: &Script, far: Transport) -> (AgentControl, JoinH
 /// Connects a client and has its user act.
 async fn act(trace: &Trace, script: &Script, near: Transport, agent: AgentControl) -> User {
     let near = tap(near, trace, End::Client, script.reads);
-    let client = user::connect(trace, script.client, near);
+    let client = user::connect(trace, script.client, near).await;
     let mut user = User::new(trace.clone(), client, script.client, agent);
     for action in script.actions.iter().cloned() {
         user.act(action).await;

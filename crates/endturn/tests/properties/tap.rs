@@ -15,7 +15,7 @@ use crate::{
     trace::{End, Event, Trace},
 };
 
-/// The same transport, with everything that goes through it in the trace.
+/// The same transport, with everything that goes through it behind the handshake in the trace.
 pub(crate) fn tap(transport: Transport, trace: &Trace, end: End, reads: Reads) -> Transport {
     let (reader, writer) = transport.into_parts();
     let reader = Reader {
@@ -24,30 +24,48 @@ pub(crate) fn tap(transport: Transport, trace: &Trace, end: End, reads: Reads) -
         end,
         reads,
         held: Vec::new(),
-        line: Vec::new(),
+        lines: Lines::default(),
     };
     let writer = Writer {
         inner: writer,
         trace: trace.clone(),
         end,
-        line: Vec::new(),
+        lines: Lines::default(),
     };
     Transport::new(reader, writer)
 }
 
-/// Takes the lines that `bytes` complete; what is left over begins the next one.
-fn cut(line: &mut Vec<u8>, bytes: &[u8]) -> Vec<Value> {
-    let mut lines = Vec::new();
-    for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
-        line.extend_from_slice(piece);
-        if line.ends_with(b"\n") {
-            let text = String::from_utf8_lossy(line);
-            // A process may print other things among its messages.
-            lines.push(serde_json::from_str(&text).unwrap_or_else(|_| text.trim_end().into()));
-            line.clear();
+/// The lines that go one way.
+#[derive(Default)]
+struct Lines {
+    /// The beginning of a line that came in part.
+    line: Vec<u8>,
+    /// The first message of either direction, `initialize` or its answer, has passed.
+    shaken_hands: bool,
+}
+
+impl Lines {
+    /// Takes the lines that `bytes` complete; what is left over begins the next one.
+    fn cut(&mut self, bytes: &[u8]) -> Vec<Value> {
+        let mut lines = Vec::new();
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            self.line.extend_from_slice(piece);
+            if self.line.ends_with(b"\n") {
+                let text = String::from_utf8_lossy(&self.line);
+                // A process may print other things among its messages.
+                let line = serde_json::from_str(&text).unwrap_or_else(|_| text.trim_end().into());
+                self.line.clear();
+                if Value::is_object(&line) && !std::mem::replace(&mut self.shaken_hands, true) {
+                    let is_request = line["method"] == "initialize";
+                    let is_answer = line["result"]["protocolVersion"] == 1;
+                    assert!(is_request || is_answer, "no handshake: {line}");
+                } else {
+                    lines.push(line);
+                }
+            }
         }
+        lines
     }
-    lines
 }
 
 struct Reader {
@@ -57,8 +75,7 @@ struct Reader {
     reads: Reads,
     /// What has arrived and was not handed over.
     held: Vec<u8>,
-    /// The beginning of a line that was handed over in part.
-    line: Vec<u8>,
+    lines: Lines,
 }
 
 impl AsyncRead for Reader {
@@ -89,7 +106,7 @@ impl AsyncRead for Reader {
         };
         let piece: Vec<u8> = this.held.drain(..piece.min(buffer.remaining())).collect();
         buffer.put_slice(&piece);
-        for line in cut(&mut this.line, &piece) {
+        for line in this.lines.cut(&piece) {
             pen.record(Event::Read(line));
         }
         Poll::Ready(Ok(()))
@@ -100,7 +117,7 @@ struct Writer {
     inner: BoxWriter,
     trace: Trace,
     end: End,
-    line: Vec<u8>,
+    lines: Lines,
 }
 
 impl AsyncWrite for Writer {
@@ -114,7 +131,7 @@ impl AsyncWrite for Writer {
         let written = ready!(Pin::new(&mut this.inner).poll_write(context, bytes));
         match &written {
             Ok(count) => {
-                for line in cut(&mut this.line, &bytes[..*count]) {
+                for line in this.lines.cut(&bytes[..*count]) {
                     pen.record(Event::Wrote(line));
                 }
             }

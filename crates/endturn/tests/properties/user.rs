@@ -4,10 +4,13 @@ use std::{future::poll_fn, panic::resume_unwind, pin::Pin, task::Poll, time::Dur
 
 use endturn::{
     CancellationSignal, Client,
-    schema::v1::{
-        CloseSessionRequest, ContentBlock, NewSessionRequest, PromptRequest, PromptResponse,
-        RequestPermissionOutcome, RequestPermissionResponse, SelectedPermissionOutcome,
-        SessionNotification, SessionUpdate,
+    schema::{
+        ProtocolVersion,
+        v1::{
+            CloseSessionRequest, ContentBlock, InitializeRequest, NewSessionRequest, PromptRequest,
+            PromptResponse, RequestPermissionOutcome, RequestPermissionResponse,
+            SelectedPermissionOutcome, SessionNotification, SessionUpdate,
+        },
     },
     transport::Transport,
 };
@@ -30,9 +33,9 @@ fn ms(time: u64) -> Duration {
     Duration::from_millis(time)
 }
 
-pub(crate) fn connect(trace: &Trace, limits: ClientLimits, transport: Transport) -> Client {
+pub(crate) async fn connect(trace: &Trace, limits: ClientLimits, transport: Transport) -> Client {
     let (updates, questions) = (trace.clone(), trace.clone());
-    Client::builder()
+    let client = Client::builder()
         .prompt_timeout(ms(limits.prompt))
         .cancel_timeout(ms(limits.cancel))
         .request_timeout(ms(limits.request))
@@ -48,7 +51,11 @@ pub(crate) fn connect(trace: &Trace, limits: ClientLimits, transport: Transport)
                 Ok(RequestPermissionResponse::new(outcome))
             }
         })
-        .connect(transport)
+        .connect(transport);
+    let hello = client.initialize(InitializeRequest::new(ProtocolVersion::V1));
+    let answered = hello.timeout(Duration::ZERO).await;
+    answered.expect("the script begins behind it");
+    client
 }
 
 async fn handle_update(
