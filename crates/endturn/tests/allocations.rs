@@ -60,12 +60,25 @@ impl Peer {
         let (near, far) = transport::memory();
         runtime.spawn(async move { agent.serve(far).await });
         let (reader, writer) = near.into_parts();
-        Self {
+        let mut peer = Self {
             runtime,
             reader,
             writer,
             buffer: vec![0; 64 * 1024],
-        }
+        };
+        peer.initialize();
+        peer
+    }
+
+    fn initialize(&mut self) {
+        let line =
+            r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}"#;
+        let line = line.to_owned() + "\n";
+        let read = self.runtime.block_on(async {
+            self.writer.write_all(line.as_bytes()).await.unwrap();
+            self.reader.read(&mut self.buffer).await.unwrap()
+        });
+        assert!(self.buffer[..read].ends_with(b"}\n"));
     }
 
     /// Runs one turn, and says how often something was allocated until its answer was read.

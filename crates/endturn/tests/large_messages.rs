@@ -21,7 +21,7 @@ async fn what_a_large_message_has_needed_is_given_back() {
     let agent = Agent::builder()
         .on_prompt(|_, _| async { Ok(PromptResponse::new(StopReason::EndTurn)) })
         .build();
-    let mut client = client_of(agent);
+    let mut client = client_of(agent).await;
     for (size, kept) in [(MEBIBYTE, 2 * MEBIBYTE), (16 * MEBIBYTE, MEBIBYTE / 4)] {
         // The client's buffers have grown when the first small turn is over.
         client.send(prompt(1, "a", "small")).await;

@@ -15,7 +15,7 @@ use crate::{
     capabilities::{ClientPeer, PROTOCOL_VERSION},
     connection::{
         After, BoxFuture, Connection, Handler, Incoming, Key, Limits, NotificationHandler, Side,
-        State, answer_error, catch_panic, decode,
+        State, answer_error, catch_panic, decode, method_not_found, too_early,
     },
     error::{HandlerResult, Lost},
     schema::v1::{
@@ -150,7 +150,7 @@ impl Side for AgentSide {
         match usual::read(line) {
             Some(Usual::Prompt(id, request)) => {
                 if let Err(error) = prompt(connection, &id, || Ok(request)) {
-                    answer_error(connection, &id, &error);
+                    refuse(connection, &id, error);
                 }
             }
             Some(Usual::Cancel(notification)) if !taps_cancels(connection) => {
@@ -167,8 +167,12 @@ impl Side for AgentSide {
         } else {
             request(connection, &id, method, params)
         };
-        if let Err(error) = result {
-            answer_error(connection, &id, &error);
+        match result {
+            Err(error) if method == AGENT_METHOD_NAMES.initialize => {
+                answer_error(connection, &id, &error);
+            }
+            Err(error) => refuse(connection, &id, error),
+            Ok(()) => {}
         }
     }
 
@@ -232,6 +236,15 @@ impl Side for AgentSide {
     async fn ready(_: &Connection<Self>) {}
 }
 
+/// Answers a request that has no handler or cannot be read; before `initialize`, that is what is wrong with it.
+fn refuse(connection: &Connection<AgentSide>, id: &Id, error: v1::Error) {
+    let error = connection.apply(|state, _| match state.peer {
+        Some(_) => error,
+        None => too_early(),
+    });
+    answer_error(connection, id, &error);
+}
+
 /// Starts a turn.
 fn prompt(
     connection: &Connection<AgentSide>,
@@ -239,7 +252,7 @@ fn prompt(
     read: impl FnOnce() -> Result<PromptRequest, v1::Error>,
 ) -> Result<(), v1::Error> {
     let Some(handle) = &connection.side().handlers.prompt else {
-        return Err(v1::Error::method_not_found());
+        return Err(method_not_found(AGENT_METHOD_NAMES.session_prompt));
     };
     let request = read()?;
     let session = request.session_id.clone();
@@ -278,7 +291,7 @@ fn request(
             connection.apply(|state, _| state.outbox.answer(id, Ok(&response)));
             return Ok(());
         }
-        return Err(v1::Error::method_not_found().data(serde_json::json!({ "method": method })));
+        return Err(method_not_found(method));
     };
     if method == AGENT_METHOD_NAMES.session_close {
         return close::close(connection, id, params, handle);

@@ -23,7 +23,7 @@ use crate::{
     capabilities::AgentPeer,
     connection::{
         After, BoxFuture, Connection, Handler, Incoming, Key, Limits, NotificationHandler, Reply,
-        Side, State, answer_error, catch_panic, decode,
+        Side, State, answer_error, catch_panic, decode, method_not_found,
     },
     error::Lost,
     schema::v1::{
@@ -276,7 +276,7 @@ fn request(
 ) -> Result<(), v1::Error> {
     let side = connection.side();
     let Some((&method, handle)) = side.handlers.requests.get_key_value(method) else {
-        return Err(v1::Error::method_not_found().data(serde_json::json!({ "method": method })));
+        return Err(method_not_found(method));
     };
     let Some(client) = side.client() else {
         return Err(v1::Error::internal_error());

@@ -147,6 +147,11 @@ pub(crate) fn answer_error<S: Side>(connection: &Connection<S>, id: &Id, error: 
     connection.apply(|state, _| state.outbox.answer::<()>(id, Err(error)));
 }
 
+/// A request for a method that this side has no handler for.
+pub(crate) fn method_not_found(method: &str) -> v1::Error {
+    v1::Error::method_not_found().data(serde_json::json!({ "method": method }))
+}
+
 pub(crate) fn invalid_request(reason: impl Into<String>) -> v1::Error {
     v1::Error::invalid_request().data(serde_json::json!({ "reason": reason.into() }))
 }

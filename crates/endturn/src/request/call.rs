@@ -19,7 +19,7 @@ use crate::{
 
 /// A request to the peer, as the future of its answer.
 ///
-/// Nothing is sent until it is polled.
+/// What it asks for, and whether the peer offers that, is looked at when it is made; nothing is sent until it is polled.
 /// Dropping it sends one `$/cancel_request` if the request is on the wire and not answered, and nothing otherwise; a late answer is discarded.
 #[must_use = "a request is sent when it is awaited, and given up when it is dropped"]
 pub struct Call<R>(State<R>);
