@@ -4,7 +4,7 @@ mod common;
 
 use std::sync::{Arc, Mutex};
 
-use common::{connect, initialized, message, prompt, result, stopped};
+use common::{client_of, connect, initialized, message, prompt, result, stopped};
 use endturn::{
     Agent, CancellationSignal, Client, ErrorKind,
     agent::AgentBuilder,
@@ -17,13 +17,13 @@ use endturn::{
             LoadSessionRequest, LoadSessionResponse, NewSessionRequest, NewSessionResponse,
             PromptResponse, ResumeSessionRequest, ResumeSessionResponse, SessionConfigOption,
             SessionMode, SessionModeState, SessionUpdate, SetSessionConfigOptionResponse,
-            SetSessionModeResponse, StopReason,
+            SetSessionModeResponse, StopReason, TextContent,
         },
     },
     transport,
 };
-use serde_json::json;
-use tokio::sync::oneshot;
+use serde_json::{Value, json};
+use tokio::sync::{mpsc, oneshot};
 
 /// The text of a piece of message.
 fn word(update: SessionUpdate) -> String {
@@ -364,6 +364,80 @@ async fn an_unknown_stop_reason_ends_the_turn_and_can_be_read() {
         answer.await.unwrap().unwrap().stop_reason,
         StopReason::Refusal
     );
+}
+
+#[tokio::test]
+async fn what_the_types_have_no_field_for_can_be_read_at_both_ends() {
+    let (near, far) = transport::memory();
+    let agent = Agent::builder()
+        .on_new_session(|_request, _cx| async { Ok(NewSessionResponse::new("s")) })
+        .on_prompt_raw(|params: Value, cx| async move {
+            cx.send_message(params["prompt"][0]["later"].to_string())
+                .await?;
+            cx.cancelled().await;
+            Ok(PromptResponse::new(StopReason::EndTurn))
+        })
+        .build();
+    tokio::spawn(async move { agent.serve(far).await });
+    let (words, mut said) = mpsc::unbounded_channel();
+    let client =
+        Client::builder().on_notification_raw("session/update", move |params: Value, _| {
+            words
+                .send(params["update"]["content"]["text"].clone())
+                .unwrap();
+            async {}
+        });
+    let client = initialized(client, near).await;
+
+    // The schema's types drop what they do not know, so the field goes where it is let through.
+    let mut block = TextContent::new("x");
+    block.meta = Some(serde_json::from_value(json!({"k": 1})).unwrap());
+    let stop = CancellationSignal::new();
+    let answer = Session::of(&client, "s").prompt(ContentBlock::Text(block), &stop);
+    let answer = tokio::spawn(answer.raw());
+    assert_eq!(said.recv().await, Some(json!("null")));
+    stop.cancel();
+    let answer: Value = serde_json::from_str(answer.await.unwrap().unwrap().get()).unwrap();
+    assert_eq!(answer, json!({"stopReason": "cancelled"}));
+
+    // A raw request would go around the turn.
+    let prompt: Result<Value, _> = client.request_raw("session/prompt", &json!({})).await;
+    assert_eq!(prompt.unwrap_err().kind(), ErrorKind::InvalidInput);
+}
+
+#[tokio::test]
+async fn a_raw_prompt_handler_reads_all_that_came_and_refuses_what_it_cannot_read() {
+    #[derive(serde::Deserialize)]
+    struct Later {
+        later: u32,
+    }
+    let agent = Agent::builder()
+        .on_prompt_raw(|params: Later, cx| async move {
+            cx.send_message(params.later.to_string()).await?;
+            Ok(PromptResponse::new(StopReason::EndTurn))
+        })
+        .build();
+    let mut client = client_of(agent).await;
+    let prompt = |id: i64, params: Value| json!({"jsonrpc": "2.0", "id": id, "method": "session/prompt", "params": params});
+    client
+        .send(prompt(1, json!({"sessionId": "a", "later": 5})))
+        .await;
+    assert_eq!(client.receive().await, message("a", "5"));
+    assert_eq!(client.receive().await, stopped(1, "end_turn"));
+    for (params, field) in [
+        (json!({"later": 5}), "params"),
+        (json!({"sessionId": "a", "later": "x"}), "later"),
+    ] {
+        client.send(prompt(2, params)).await;
+        let answer = client.receive().await;
+        assert_eq!(answer["error"]["code"], -32602);
+        assert_eq!(answer["error"]["data"]["field"], field);
+    }
+    // None of them has left a turn behind.
+    client
+        .send(prompt(3, json!({"sessionId": "a", "later": 6})))
+        .await;
+    assert_eq!(client.receive().await, message("a", "6"));
 }
 
 #[test]
