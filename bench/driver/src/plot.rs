@@ -1,6 +1,6 @@
 //! The comparison as a picture: for each metric a row, for each contestant a dot at its ratio to the floor.
 //!
-//! The scale is logarithmic, and turned so that better is always to the right.
+//! The scale is logarithmic, and turned so that better is always to the right; an arrow stands for what is beyond it.
 
 use std::fmt::Write as _;
 
@@ -12,23 +12,31 @@ use crate::{
 };
 
 const LEFT: f64 = 400.0;
-const WIDTH: f64 = 560.0;
+const WIDTH: f64 = 620.0;
 const TOP: f64 = 70.0;
 const ROW: f64 = 26.0;
 /// How many powers of ten are shown to the left of the floor, and to the right.
 const WORSE: f64 = 3.5;
-const BETTER: f64 = 1.0;
+const BETTER: f64 = 1.5;
 
 pub(crate) fn svg(plan: &Plan, results: &Results) -> String {
     let mut rows = String::new();
     let mut y = TOP;
     for job in &plan.jobs {
-        let contestants: Vec<_> = takes_part(plan, job)
+        let mut contestants: Vec<_> = takes_part(plan, job)
             .filter(|one| one.kind != Kind::Feature)
             .collect();
         let Some(floor) = contestants.iter().find(|one| one.kind == Kind::Floor) else {
             continue;
         };
+        let floor = floor.name;
+        // What stands last is drawn over the others, and that has to be what the page is about.
+        contestants.sort_by_key(|one| match one.kind {
+            Kind::Peer | Kind::Feature => 0,
+            Kind::Floor => 1,
+            Kind::EndturnMulti | Kind::Scripted => 2,
+            Kind::Endturn => 3,
+        });
         for metric in job.metrics {
             push(
                 &mut rows,
@@ -42,26 +50,28 @@ pub(crate) fn svg(plan: &Plan, results: &Results) -> String {
             );
             for one in &contestants {
                 let ratio = results
-                    .score(job, metric, one.name, floor.name)
+                    .score(job, metric, one.name, floor)
                     .and_then(|score| score.ratio);
-                if let Some((ratio, ..)) = ratio {
-                    push(&mut rows, format_args!("{}", dot(one, metric, ratio, y)));
+                if let Some(ratio) = ratio {
+                    push(
+                        &mut rows,
+                        format_args!("{}", mark(one, metric, ratio.median, y)),
+                    );
                 }
             }
             y += ROW;
         }
     }
-    let height = y + 10.0;
+    let height = y;
     let mut svg = String::new();
     push(
         &mut svg,
         format_args!(
             r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {} {height}" font-family="sans-serif" font-size="13">"#,
-            LEFT + WIDTH + 30.0
+            LEFT + WIDTH + 24.0
         ),
     );
-    svg +=
-        "<style>text{fill:#444} .row{stroke:#ddd} .grid{stroke:#eee} .floor{stroke:#444}</style>\n";
+    svg += "<style>text{fill:#444} .row{stroke:#ddd} .grid{stroke:#ccc;stroke-dasharray:2 3} .floor{stroke:#444} .mark{stroke:#fff;stroke-width:1.2}</style>\n";
     svg += r##"<rect width="100%" height="100%" fill="#fff"/>"##;
     svg += &grid(height);
     svg += &legend();
@@ -70,18 +80,32 @@ pub(crate) fn svg(plan: &Plan, results: &Results) -> String {
     svg
 }
 
-fn dot(one: &Contestant, metric: &Metric, ratio: f64, y: f64) -> String {
+/// A dot, or an arrow at the edge for what is beyond the scale.
+fn mark(one: &Contestant, metric: &Metric, ratio: f64, y: f64) -> String {
     let better = if metric.unit.more_is_better() {
         ratio
     } else {
         1.0 / ratio
     };
-    let x = place(better.log10().clamp(-WORSE, BETTER));
+    let power = better.log10();
+    let x = place(power.clamp(-WORSE, BETTER));
+    let shape = if power < -WORSE {
+        arrow(x, x - 9.0, y)
+    } else if power > BETTER {
+        arrow(x, x + 9.0, y)
+    } else {
+        format!(r#"<circle cx="{x:.1}" cy="{y}" r="5.5"/>"#)
+    };
     format!(
-        r#"<circle cx="{x:.1}" cy="{y}" r="5" fill="{}" fill-opacity="0.8"><title>{}: {ratio:.2}</title></circle>"#,
+        r#"<g fill="{}" class="mark"><title>{}: {ratio:.2}</title>{shape}</g>"#,
         colour(one).1,
         one.name
     )
+}
+
+fn arrow(from: f64, to: f64, y: f64) -> String {
+    let (top, bottom) = (y - 5.5, y + 5.5);
+    format!(r#"<path d="M{from:.1} {top} L{to:.1} {y} L{from:.1} {bottom} Z"/>"#)
 }
 
 /// Where a power of ten is.

@@ -4,7 +4,7 @@ use crate::{
     agents::{Contestant, Kind},
     arguments::Plan,
     jobs::{Job, Metric, Target, Unit},
-    measure::{Results, Score, takes_part},
+    measure::{Results, Score, Spread, takes_part},
 };
 
 /// One table for each job that these contestants take part in.
@@ -59,14 +59,16 @@ fn row(job: &Job, metric: &Metric, one: &Contestant, score: Option<Score>, besid
         return format!("| {} | {gap} | | | |\n", one.name);
     };
     let (ratio, spread) = match score.ratio {
-        Some((ratio, low, high)) => (format!("{ratio:.2}"), format!("{low:.2} to {high:.2}")),
+        Some(Spread { median, low, high }) => {
+            (format!("{median:.2}"), format!("{low:.2} to {high:.2}"))
+        }
         None => (String::new(), String::new()),
     };
     let target = match beside {
         Kind::Floor => target(metric, one.kind, score).unwrap_or_default(),
         _ => String::new(),
     };
-    let figure = figure(metric.unit, score.median);
+    let figure = figure(metric.unit, score.figure.median);
     format!(
         "| {} | {figure} | {ratio} | {spread} | {target} |\n",
         one.name
@@ -78,24 +80,27 @@ fn target(metric: &Metric, kind: Kind, score: Score) -> Option<String> {
     if !matches!(kind, Kind::Endturn | Kind::EndturnMulti) {
         return None;
     }
-    let ratio = score.ratio.map(|(ratio, ..)| ratio);
-    let (text, kept) = match metric.target? {
+    let (text, verdict) = match metric.target? {
         Target::AtLeast(one_thread, multi) => {
             let limit = if kind == Kind::Endturn {
                 one_thread
             } else {
                 multi
             };
-            (format!("≥ {limit}"), ratio? >= limit)
+            let verdict = score.ratio?.keeps(|ratio| ratio >= limit);
+            (format!("≥ {limit}"), verdict)
         }
-        Target::AtMost(limit) if kind == Kind::Endturn => (format!("≤ {limit}"), ratio? <= limit),
-        Target::Absolute(limit) => (
-            format!("< {limit} {}", unit(metric.unit)),
-            score.median < limit,
-        ),
+        Target::AtMost(limit) if kind == Kind::Endturn => {
+            let verdict = score.ratio?.keeps(|ratio| ratio <= limit);
+            (format!("≤ {limit}"), verdict)
+        }
+        Target::Absolute(limit) => {
+            let verdict = score.figure.keeps(|figure| figure < limit);
+            (format!("< {limit} {}", unit(metric.unit)), verdict)
+        }
         Target::AtMost(_) => return None,
     };
-    Some(format!("{text} {}", if kept { "✓" } else { "✗" }))
+    Some(format!("{text} {}", verdict.mark()))
 }
 
 fn unit(unit: Unit) -> &'static str {

@@ -214,9 +214,10 @@ impl Error {
     /// The capability that the peer would have to offer, as it is named on the wire.
     #[must_use]
     pub fn capability(&self) -> Option<&str> {
-        match &*self.0 {
-            Inner::MissingCapability { capability } => Some(capability),
-            _ => None,
+        if let Inner::MissingCapability { capability } = &*self.0 {
+            Some(capability)
+        } else {
+            None
         }
     }
 

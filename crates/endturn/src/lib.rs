@@ -80,6 +80,7 @@ pub mod transport;
 pub use agent::{Agent, PromptContext, RequestContext};
 pub use cancellation::CancellationSignal;
 pub use client::Client;
+pub use connection::UNKNOWN_VALUES;
 pub use endturn_core::turn::agent::CancelCause;
 pub use error::{Error, ErrorKind, ErrorOrigin, HandlerError, HandlerResult};
 

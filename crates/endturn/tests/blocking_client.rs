@@ -498,8 +498,9 @@ fn dropping_the_last_client_on_its_own_runtimes_thread_does_not_hang() {
     });
     let (mut agent, client) = Raw::connect(builder);
     *held.lock().unwrap() = Some(client);
-    agent.send(json!("not a message"));
-    agent.runtime.block_on(agent.peer.send("not even JSON"));
+    // In one write, since the first of them ends the connection.
+    let lines = [r#""not a message""#, "not even JSON"];
+    agent.runtime.block_on(agent.peer.send_all(lines));
     told.recv_timeout(LIMIT).unwrap();
     agent.runtime.block_on(async {
         while let Some(line) = agent.peer.receive_line().await {

@@ -9,7 +9,9 @@ use std::{fs, io, path::PathBuf};
 use endturn::{
     Client, Error,
     client::LocalFiles,
-    schema::v1::{ReadTextFileRequest, ReadTextFileResponse, WriteTextFileRequest},
+    schema::v1::{
+        ReadTextFileRequest, ReadTextFileResponse, WriteTextFileRequest, WriteTextFileResponse,
+    },
 };
 use serde_json::json;
 use tempfile::TempDir;
@@ -24,13 +26,16 @@ fn root() -> (TempDir, PathBuf) {
 
 async fn read(turn: &Turn, path: impl Into<PathBuf>) -> Result<String, Error> {
     let request = ReadTextFileRequest::new("s", path);
-    let response = turn.cx.request(&request).await?;
+    // Raw, because this side would look at the path itself.
+    let response = turn.cx.request_raw("fs/read_text_file", &request);
+    let response: ReadTextFileResponse = response.await?;
     Ok(response.content)
 }
 
 async fn write(turn: &Turn, path: impl Into<PathBuf>, text: &str) -> Result<(), Error> {
     let request = WriteTextFileRequest::new("s", path, text);
-    turn.cx.request(&request).await.map(drop)
+    let response = turn.cx.request_raw("fs/write_text_file", &request);
+    response.await.map(|_: WriteTextFileResponse| ())
 }
 
 #[tokio::test]
@@ -86,7 +91,11 @@ async fn refusals_have_the_codes_and_data_that_are_promised() {
         (Some(-32602), json!("limit"))
     );
     let request = ReadTextFileRequest::new("s", root.join("large")).line(0);
-    let error = turn.cx.request(&request).await.unwrap_err();
+    let response = turn.cx.request_raw("fs/read_text_file", &request);
+    let error = response
+        .await
+        .map(|_: ReadTextFileResponse| ())
+        .unwrap_err();
     assert_eq!((error.code(), field(&error)), (Some(-32602), json!("line")));
     let error = write(&turn, root.join("new"), "12345678901")
         .await

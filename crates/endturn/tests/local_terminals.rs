@@ -12,9 +12,9 @@ use endturn::{
     Client, Error, PromptContext,
     client::LocalTerminals,
     schema::v1::{
-        CreateTerminalRequest, EnvVariable, KillTerminalRequest, ReleaseTerminalRequest, SessionId,
-        TerminalExitStatus, TerminalId, TerminalOutputRequest, TerminalOutputResponse,
-        WaitForTerminalExitRequest,
+        CreateTerminalRequest, CreateTerminalResponse, EnvVariable, KillTerminalRequest,
+        ReleaseTerminalRequest, SessionId, TerminalExitStatus, TerminalId, TerminalOutputRequest,
+        TerminalOutputResponse, WaitForTerminalExitRequest,
     },
 };
 use serde_json::json;
@@ -183,7 +183,11 @@ async fn refusals_have_the_codes_and_data_that_are_promised() {
             "env",
         ),
     ] {
-        let error = turn.cx.request(&request).await.unwrap_err();
+        let created = turn.cx.request_raw("terminal/create", &request);
+        let error = created
+            .await
+            .map(|_: CreateTerminalResponse| ())
+            .unwrap_err();
         assert_eq!(error.code(), Some(-32602));
         let data = error.protocol().unwrap().data.clone().unwrap();
         assert_eq!(data["field"], field);

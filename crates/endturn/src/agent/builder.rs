@@ -11,7 +11,7 @@ use super::{
 use crate::{
     blocking,
     capabilities::PROTOCOL_VERSION,
-    connection::{BoxFuture, handler, notification_handler},
+    connection::{BoxFuture, decode, handler, notification_handler},
     error::HandlerResult,
     request::{NotifiesAgent, ToAgent},
     schema::v1::{
@@ -135,11 +135,38 @@ impl AgentBuilder {
         Fut: Future<Output = HandlerResult<PromptResponse>> + Send + 'static,
     {
         let handle = Arc::new(handle);
-        let handle: PromptHandler = Box::new(move |request, context| {
+        self.handlers.prompt = Some(PromptHandler::Typed(Box::new(move |request, context| {
             let handle = Arc::clone(&handle);
             Box::pin(async move { handle(request, context).await })
-        });
-        self.handlers.prompt = Some(handle);
+        })));
+        self
+    }
+
+    /// Handles `session/prompt` with parameters of any type, as [`on_request_raw`](Self::on_request_raw) does for other methods; the rest is as for [`on_prompt`](Self::on_prompt), which it replaces.
+    ///
+    /// ```
+    /// use endturn::{Agent, schema::v1::{PromptResponse, StopReason}};
+    /// use serde_json::Value;
+    ///
+    /// let builder = Agent::builder().on_prompt_raw(|params: Value, cx| async move {
+    ///     cx.send_message(format!("{:?}", params.get("anythingNew"))).await?;
+    ///     Ok(PromptResponse::new(StopReason::EndTurn))
+    /// });
+    /// ```
+    pub fn on_prompt_raw<P, F, Fut>(mut self, handle: F) -> Self
+    where
+        P: DeserializeOwned + Send + 'static,
+        F: Fn(P, PromptContext) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = HandlerResult<PromptResponse>> + Send + 'static,
+    {
+        let handle = Arc::new(handle);
+        self.handlers.prompt = Some(PromptHandler::Raw(Box::new(move |params| {
+            let params: P = decode(params)?;
+            let handle = Arc::clone(&handle);
+            Ok(Box::new(move |context| {
+                Box::pin(async move { handle(params, context).await })
+            }))
+        })));
         self
     }
 
@@ -205,9 +232,11 @@ impl AgentBuilder {
     /// });
     /// ```
     ///
+    /// An answer to `initialize` is sent as the handler gives it, with any version.
+    ///
     /// # Panics
     ///
-    /// If the method is `initialize`, `session/prompt` or `session/close`: the connection has a part of its own in these.
+    /// If the method is `session/prompt`, which has [a method of its own](Self::on_prompt_raw).
     #[track_caller]
     pub fn on_request_raw<P, R, F, Fut>(self, method: &'static str, handle: F) -> Self
     where
@@ -216,12 +245,8 @@ impl AgentBuilder {
         F: Fn(P, RequestContext) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = HandlerResult<R>> + Send + 'static,
     {
-        let own = [
-            AGENT_METHOD_NAMES.initialize,
-            AGENT_METHOD_NAMES.session_prompt,
-            AGENT_METHOD_NAMES.session_close,
-        ];
-        assert!(!own.contains(&method), "{method} has a handler of its own");
+        let prompt = AGENT_METHOD_NAMES.session_prompt;
+        assert_ne!(method, prompt, "use `on_prompt_raw`");
         self.on(method, handle)
     }
 
@@ -342,7 +367,9 @@ impl AgentBuilder {
         F: Fn(P, RequestContext) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = HandlerResult<R>> + Send + 'static,
     {
-        self.handlers.requests.insert(method, handler(handle));
+        self.handlers
+            .requests
+            .insert(method, handler(method, handle));
         self
     }
 }

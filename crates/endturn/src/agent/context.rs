@@ -7,10 +7,10 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
     SessionHandle,
-    session::write_update,
+    senders::{async_senders, chunk, for_each_update, part},
     side::AgentSide,
     turns,
-    updates::{async_updates, chunk, for_each_update, part},
+    update::{Of, Update},
 };
 use crate::{
     capabilities::ClientPeer,
@@ -87,6 +87,13 @@ impl PromptContext {
     ///
     /// Dropping the future before it is done sends nothing.
     pub async fn send_update(&self, update: SessionUpdate) -> Result<(), Error> {
+        self.send(Of::Any(&update)).await
+    }
+
+    /// Puts an update of this turn into the outbox, as soon as there is room for it.
+    async fn send(&self, of: Of<'_>) -> Result<(), Error> {
+        let session = &self.session;
+        let update = Update { session, of };
         let RequestContext {
             connection,
             key,
@@ -104,7 +111,7 @@ impl PromptContext {
                 if !state.outbox.has_room() {
                     return None;
                 }
-                Some(write_update(state, &self.session, &update))
+                Some(update.put(&mut state.outbox))
             })
             .await;
         if let Err(error) = &sent {
@@ -117,13 +124,15 @@ impl PromptContext {
     pub(super) fn send_update_at_once(&self, update: &SessionUpdate) {
         self.request.connection.apply(|state, _| {
             if turns::admits_update(state, self.request.key) {
-                let written = write_update(state, &self.session, update);
+                let session = &self.session;
+                let of = Of::Any(update);
+                let written = Update { session, of }.put(&mut state.outbox);
                 debug_assert!(written.is_ok(), "{written:?}");
             }
         });
     }
 
-    for_each_update!(async_updates);
+    for_each_update!(async_senders);
 
     /// This turn's session, for updates that may come after the turn.
     #[must_use]

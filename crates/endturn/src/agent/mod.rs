@@ -15,13 +15,15 @@ mod context;
 mod files;
 mod handlers;
 mod permission;
+pub(crate) mod senders;
 mod service;
-mod session;
+mod session_handle;
 mod side;
 mod terminal;
 mod tool_call;
 mod turns;
-pub(crate) mod updates;
+mod update;
+mod usual;
 
 use std::{fmt, sync::Arc};
 
@@ -29,7 +31,7 @@ pub use builder::AgentBuilder;
 pub use context::{PromptContext, RequestContext};
 pub use permission::Decision;
 pub use service::AgentService;
-pub use session::SessionHandle;
+pub use session_handle::SessionHandle;
 pub use terminal::{CommandOutput, Terminal, TerminalCommand};
 pub use tool_call::ToolCallHandle;
 

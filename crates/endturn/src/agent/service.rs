@@ -5,15 +5,17 @@ use std::sync::Arc;
 use super::{AgentBuilder, PromptContext, RequestContext};
 use crate::{
     capabilities::PROTOCOL_VERSION,
+    connection::method_not_found,
     error::HandlerResult,
     schema::v1::{
-        AgentCapabilities, AuthMethod, AuthenticateRequest, AuthenticateResponse,
-        CancelNotification, CloseSessionRequest, CloseSessionResponse, DeleteSessionRequest,
-        DeleteSessionResponse, Error, Implementation, InitializeRequest, InitializeResponse,
-        ListSessionsRequest, ListSessionsResponse, LoadSessionRequest, LoadSessionResponse,
-        LogoutRequest, LogoutResponse, NewSessionRequest, NewSessionResponse, PromptRequest,
-        PromptResponse, ResumeSessionRequest, ResumeSessionResponse, SetSessionConfigOptionRequest,
-        SetSessionConfigOptionResponse, SetSessionModeRequest, SetSessionModeResponse,
+        AGENT_METHOD_NAMES, AgentCapabilities, AuthMethod, AuthenticateRequest,
+        AuthenticateResponse, CancelNotification, CloseSessionRequest, CloseSessionResponse,
+        DeleteSessionRequest, DeleteSessionResponse, Implementation, InitializeRequest,
+        InitializeResponse, ListSessionsRequest, ListSessionsResponse, LoadSessionRequest,
+        LoadSessionResponse, LogoutRequest, LogoutResponse, NewSessionRequest, NewSessionResponse,
+        PromptRequest, PromptResponse, ResumeSessionRequest, ResumeSessionResponse,
+        SetSessionConfigOptionRequest, SetSessionConfigOptionResponse, SetSessionModeRequest,
+        SetSessionModeResponse,
     },
 };
 
@@ -103,7 +105,7 @@ pub trait AgentService: Send + Sync + 'static {
         _request: AuthenticateRequest,
         _cx: RequestContext,
     ) -> impl Future<Output = HandlerResult<AuthenticateResponse>> + Send {
-        async { Err(Error::method_not_found())? }
+        async { Err(method_not_found(AGENT_METHOD_NAMES.authenticate))? }
     }
 
     /// Answers `logout`; see [`AgentBuilder::on_logout`].
@@ -114,7 +116,7 @@ pub trait AgentService: Send + Sync + 'static {
         _request: LogoutRequest,
         _cx: RequestContext,
     ) -> impl Future<Output = HandlerResult<LogoutResponse>> + Send {
-        async { Err(Error::method_not_found())? }
+        async { Err(method_not_found(AGENT_METHOD_NAMES.logout))? }
     }
 
     /// Answers `session/load`; see [`AgentBuilder::on_load_session`].
@@ -125,7 +127,7 @@ pub trait AgentService: Send + Sync + 'static {
         _request: LoadSessionRequest,
         _cx: RequestContext,
     ) -> impl Future<Output = HandlerResult<LoadSessionResponse>> + Send {
-        async { Err(Error::method_not_found())? }
+        async { Err(method_not_found(AGENT_METHOD_NAMES.session_load))? }
     }
 
     /// Answers `session/resume`; see [`AgentBuilder::on_resume_session`].
@@ -136,7 +138,7 @@ pub trait AgentService: Send + Sync + 'static {
         _request: ResumeSessionRequest,
         _cx: RequestContext,
     ) -> impl Future<Output = HandlerResult<ResumeSessionResponse>> + Send {
-        async { Err(Error::method_not_found())? }
+        async { Err(method_not_found(AGENT_METHOD_NAMES.session_resume))? }
     }
 
     /// Answers `session/list`; see [`AgentBuilder::on_list_sessions`].
@@ -147,7 +149,7 @@ pub trait AgentService: Send + Sync + 'static {
         _request: ListSessionsRequest,
         _cx: RequestContext,
     ) -> impl Future<Output = HandlerResult<ListSessionsResponse>> + Send {
-        async { Err(Error::method_not_found())? }
+        async { Err(method_not_found(AGENT_METHOD_NAMES.session_list))? }
     }
 
     /// Answers `session/delete`; see [`AgentBuilder::on_delete_session`].
@@ -158,7 +160,7 @@ pub trait AgentService: Send + Sync + 'static {
         _request: DeleteSessionRequest,
         _cx: RequestContext,
     ) -> impl Future<Output = HandlerResult<DeleteSessionResponse>> + Send {
-        async { Err(Error::method_not_found())? }
+        async { Err(method_not_found(AGENT_METHOD_NAMES.session_delete))? }
     }
 
     /// Answers `session/set_mode`; see [`AgentBuilder::on_set_mode`].
@@ -167,7 +169,7 @@ pub trait AgentService: Send + Sync + 'static {
         _request: SetSessionModeRequest,
         _cx: RequestContext,
     ) -> impl Future<Output = HandlerResult<SetSessionModeResponse>> + Send {
-        async { Err(Error::method_not_found())? }
+        async { Err(method_not_found(AGENT_METHOD_NAMES.session_set_mode))? }
     }
 
     /// Answers `session/set_config_option`; see [`AgentBuilder::on_set_config_option`].
@@ -176,7 +178,11 @@ pub trait AgentService: Send + Sync + 'static {
         _request: SetSessionConfigOptionRequest,
         _cx: RequestContext,
     ) -> impl Future<Output = HandlerResult<SetSessionConfigOptionResponse>> + Send {
-        async { Err(Error::method_not_found())? }
+        async {
+            Err(method_not_found(
+                AGENT_METHOD_NAMES.session_set_config_option,
+            ))?
+        }
     }
 
     /// Answers `session/close` when the session's turn has ended; see [`AgentBuilder::on_close_session`].
@@ -187,7 +193,7 @@ pub trait AgentService: Send + Sync + 'static {
         _request: CloseSessionRequest,
         _cx: RequestContext,
     ) -> impl Future<Output = HandlerResult<CloseSessionResponse>> + Send {
-        async { Err(Error::method_not_found())? }
+        async { Err(method_not_found(AGENT_METHOD_NAMES.session_close))? }
     }
 }
 

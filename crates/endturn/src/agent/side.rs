@@ -3,18 +3,20 @@
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use endturn_core::wire::Id;
+use serde::Deserialize;
 use serde_json::value::RawValue;
 use tracing::Instrument as _;
 
 use super::{
     PromptContext, RequestContext, close,
     turns::{self, Limit, Sessions, Turn},
+    usual::{self, Usual},
 };
 use crate::{
     capabilities::{ClientPeer, PROTOCOL_VERSION},
     connection::{
         After, BoxFuture, Connection, Handler, Incoming, Key, Limits, NotificationHandler, Side,
-        State, answer_error, catch_panic, decode,
+        State, answer_error, catch_panic, decode, method_not_found, too_early,
     },
     error::{HandlerResult, Lost},
     schema::v1::{
@@ -24,9 +26,19 @@ use crate::{
     },
 };
 
-pub(super) type PromptHandler = Box<
-    dyn Fn(PromptRequest, PromptContext) -> BoxFuture<HandlerResult<PromptResponse>> + Send + Sync,
->;
+type Turning = BoxFuture<HandlerResult<PromptResponse>>;
+
+/// What runs turns.
+pub(super) enum PromptHandler {
+    Typed(Box<dyn Fn(PromptRequest, PromptContext) -> Turning + Send + Sync>),
+    /// Reads the parameters in its own way, before there is a turn.
+    Raw(PromptReader),
+}
+
+type PromptReader = Box<dyn Fn(Option<&RawValue>) -> Result<Turner, v1::Error> + Send + Sync>;
+
+/// Runs one turn.
+type Turner = Box<dyn FnOnce(PromptContext) -> Turning + Send>;
 pub(super) type CancelHandler = Box<dyn Fn(CancelNotification) -> BoxFuture<()> + Send + Sync>;
 
 /// What a program has registered, shared by all connections.
@@ -73,6 +85,12 @@ impl Handlers {
             .agent_info(self.info.clone())
             .auth_methods(self.auth_methods.clone())
             .agent_capabilities((self.adjust_capabilities)(self.offers()))
+    }
+
+    /// Whether somebody wants to see every `session/cancel` as it came.
+    fn taps_cancels(&self) -> bool {
+        let method = AGENT_METHOD_NAMES.session_cancel;
+        self.notifications.contains_key(method)
     }
 
     /// What the registered handlers make possible.
@@ -145,14 +163,33 @@ impl Side for AgentSide {
 
     const WAITS_FOR_INITIALIZE: bool = true;
 
+    fn shortcut(connection: &Connection<Self>, line: &[u8]) -> bool {
+        let handlers = &connection.side().handlers;
+        match (usual::read(line), &handlers.prompt) {
+            (Some(Usual::Prompt(id, request)), Some(PromptHandler::Typed(handle))) => {
+                let session = request.session_id.clone();
+                start_turn(connection, &id, session, |context| handle(request, context));
+            }
+            (Some(Usual::Cancel(notification)), _) if !handlers.taps_cancels() => {
+                cancel(connection, notification);
+            }
+            (Some(Usual::Prompt(..) | Usual::Cancel(_)) | None, _) => return false,
+        }
+        true
+    }
+
     fn request(connection: &Connection<Self>, id: Id, method: &str, params: Option<&RawValue>) {
         let result = if method == AGENT_METHOD_NAMES.session_prompt {
             prompt(connection, &id, params)
         } else {
             request(connection, &id, method, params)
         };
-        if let Err(error) = result {
-            answer_error(connection, &id, &error);
+        match result {
+            Err(error) if method == AGENT_METHOD_NAMES.initialize => {
+                answer_error(connection, &id, &error);
+            }
+            Err(error) => refuse(connection, &id, error),
+            Ok(()) => {}
         }
     }
 
@@ -216,31 +253,60 @@ impl Side for AgentSide {
     async fn ready(_: &Connection<Self>) {}
 }
 
-/// Starts a turn.
+/// Answers a request that has no handler or cannot be read; before `initialize`, that is what is wrong with it.
+fn refuse(connection: &Connection<AgentSide>, id: &Id, error: v1::Error) {
+    let error = connection.apply(|state, _| match state.peer {
+        Some(_) => error,
+        None => too_early(),
+    });
+    answer_error(connection, id, &error);
+}
+
+/// A prompt, in whatever form.
 fn prompt(
     connection: &Connection<AgentSide>,
     id: &Id,
     params: Option<&RawValue>,
 ) -> Result<(), v1::Error> {
-    let Some(handle) = &connection.side().handlers.prompt else {
-        return Err(v1::Error::method_not_found());
-    };
-    let request: PromptRequest = decode(params)?;
-    let session = request.session_id.clone();
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Session {
+        session_id: SessionId,
+    }
+    match &connection.side().handlers.prompt {
+        None => return Err(method_not_found(AGENT_METHOD_NAMES.session_prompt)),
+        Some(PromptHandler::Typed(handle)) => {
+            let request: PromptRequest = decode(params)?;
+            let session = request.session_id.clone();
+            start_turn(connection, id, session, |context| handle(request, context));
+        }
+        Some(PromptHandler::Raw(read)) => {
+            let session = decode::<Session>(params)?.session_id;
+            start_turn(connection, id, session, read(params)?);
+        }
+    }
+    Ok(())
+}
+
+/// Starts a turn, or refuses it.
+fn start_turn(
+    connection: &Connection<AgentSide>,
+    id: &Id,
+    session: SessionId,
+    handle: impl FnOnce(PromptContext) -> Turning,
+) {
     let Some(started) = turns::start(connection, id, &session) else {
-        return Ok(());
+        return;
     };
     let span = tracing::debug_span!("turn", %session, request = %id);
     let context = PromptContext::new(connection.clone(), &started, session);
-    let handler = handle(request, context);
-    let run = turns::run(connection.clone(), started, handler);
+    let run = turns::run(connection.clone(), started, handle(context));
     // Entering a span that nobody looks at would still be work for every poll of the handler.
     if span.is_disabled() {
         connection.spawn(run.key(), run);
     } else {
         connection.spawn(run.key(), run.instrument(span));
     }
-    Ok(())
 }
 
 /// Runs the handler of any other request.
@@ -262,7 +328,7 @@ fn request(
             connection.apply(|state, _| state.outbox.answer(id, Ok(&response)));
             return Ok(());
         }
-        return Err(v1::Error::method_not_found().data(serde_json::json!({ "method": method })));
+        return Err(method_not_found(method));
     };
     if method == AGENT_METHOD_NAMES.session_close {
         return close::close(connection, id, params, handle);

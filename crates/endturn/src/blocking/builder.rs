@@ -138,6 +138,12 @@ impl ClientBuilder {
         self
     }
 
+    /// Keeps what holds of each session after its updates; see [`client::ClientBuilder::track_sessions`](crate::client::ClientBuilder::track_sessions).
+    pub fn track_sessions(mut self) -> Self {
+        self.builder = self.builder.track_sessions();
+        self
+    }
+
     /// Is shown each line of the agent's output that is not JSON, a log line for example, with one sentence on what is most likely wrong.
     ///
     /// Such lines are skipped and otherwise do no harm.

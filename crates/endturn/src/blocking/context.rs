@@ -10,16 +10,14 @@ use super::{SessionHandle, ThreadName, runtime::block_on};
 use crate::{
     agent::{
         self,
-        updates::{blocking_updates, chunk, for_each_update, part},
+        senders::{blocking_senders, for_each_update},
     },
     capabilities::ClientPeer,
     error::Error,
     request::{NotifiesClient, ToClient},
     schema::v1::{
-        AvailableCommand, AvailableCommandsUpdate, ConfigOptionUpdate, CurrentModeUpdate,
-        MessageId, Plan, PlanEntry, RequestPermissionRequest, RequestPermissionResponse,
-        SessionConfigOption, SessionId, SessionInfoUpdate, SessionModeId, SessionUpdate,
-        UsageUpdate,
+        AvailableCommand, MessageId, PlanEntry, RequestPermissionRequest,
+        RequestPermissionResponse, SessionConfigOption, SessionId, SessionModeId, SessionUpdate,
     },
 };
 
@@ -56,7 +54,7 @@ impl PromptContext {
         self.wait(self.turn.send_update(update))
     }
 
-    for_each_update!(blocking_updates);
+    for_each_update!(blocking_senders);
 
     /// This turn's session, for updates that may come after the turn.
     #[must_use]

@@ -86,6 +86,7 @@ mod process;
 mod runtime;
 mod serve;
 mod session;
+mod session_handle;
 mod thread;
 mod work;
 
@@ -96,6 +97,7 @@ pub use context::{PromptContext, RequestContext};
 pub use process::AgentProcess;
 pub(crate) use runtime::spawn_on_thread;
 pub use serve::{serve, serve_until};
-pub use session::SessionHandle;
+pub use session::{Session, Turn};
+pub use session_handle::SessionHandle;
 pub(crate) use thread::{ThreadName, on_thread};
 pub use work::{Terminal, ToolCallHandle};

@@ -48,6 +48,15 @@ impl ClientBuilder {
         self
     }
 
+    /// Keeps what holds of each session after its updates, for [`Session::state`](super::Session::state).
+    ///
+    /// It is off by default because not every program shows it, and it takes memory: what the agent has said last of each thing, and the last 1,024 tool calls, for up to 1,024 sessions.
+    /// A session is forgotten when it is [closed](super::Session::close).
+    pub fn track_sessions(mut self) -> Self {
+        self.handlers.tracks_sessions = true;
+        self
+    }
+
     /// Lets the update handler block the thread that it runs on.
     pub(crate) fn with_blocking_updates(mut self) -> Self {
         self.handlers.update_blocks = true;
@@ -252,7 +261,9 @@ impl ClientBuilder {
         F: Fn(P, Client) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = HandlerResult<R>> + Send + 'static,
     {
-        self.handlers.requests.insert(method, handler(handle));
+        self.handlers
+            .requests
+            .insert(method, handler(method, handle));
         self
     }
 }

@@ -7,7 +7,7 @@ use std::{
 
 use tokio::sync::oneshot;
 
-use super::{Client, prompts::PromptReply, side::ClientSide};
+use super::{Client, SessionState, prompts::PromptReply, side::ClientSide, turn::Watcher};
 use crate::{
     blocking,
     connection::{After, BoxFuture, Connection, Key, Map, State, catch_panic},
@@ -37,22 +37,31 @@ pub(super) struct Inboxes {
 
 /// Something that has its turn when everything before it was handled.
 pub(super) enum Item {
-    /// An update, and how many bytes it had on the wire.
-    Update(Box<SessionNotification>, usize),
+    /// An update, how many bytes it had on the wire, and where else it is to be seen.
+    Update(Box<SessionNotification>, usize, Option<Watcher>),
     /// The handler of another notification, and how many bytes that had.
     Notification(BoxFuture<()>, usize),
     /// A request of the agent.
     Request(Key, BoxFuture<()>),
+    /// Somebody wants to know when everything before it was handled.
+    Barrier(oneshot::Sender<()>),
     /// The answer to a prompt.
     Answer(oneshot::Sender<PromptReply>, PromptReply),
 }
 
 impl Item {
+    /// Has an update be seen by the caller of its turn.
+    pub(super) fn watch(&mut self, by: Option<&Watcher>) {
+        if let Self::Update(_, _, watcher) = self {
+            *watcher = by.cloned();
+        }
+    }
+
     /// How much of the limit it takes.
     fn size(&self) -> usize {
         match self {
-            Self::Update(_, size) | Self::Notification(_, size) => *size,
-            Self::Request(..) | Self::Answer(..) => 0,
+            Self::Update(_, size, _) | Self::Notification(_, size) => *size,
+            Self::Request(..) | Self::Barrier(_) | Self::Answer(..) => 0,
         }
     }
 }
@@ -140,6 +149,18 @@ pub(super) fn apply<R>(
     result
 }
 
+/// Waits until everything was handled that has arrived for a session.
+pub(super) async fn caught_up(connection: &Connection<ClientSide>, session: &SessionId) {
+    let (sender, handled) = oneshot::channel();
+    let idle = apply(connection, |state, _| {
+        let inboxes = &mut state.side.inboxes;
+        inboxes.push_if_busy(session, Item::Barrier(sender))
+    });
+    drop(idle);
+    // An error means that there is nothing to wait for.
+    handled.await.ok();
+}
+
 /// Waits while the handlers are too far behind.
 ///
 /// A handler that waits for an answer gets it read, so what it waits for is never what makes it wait.
@@ -167,9 +188,9 @@ async fn work(connection: Connection<ClientSide>, session: SessionId) {
         let client = connection.side().client();
         for item in items {
             match item {
-                Item::Update(update, size) => {
+                Item::Update(update, size, watcher) => {
                     if let Some(client) = &client {
-                        handle(&connection, *update, client.clone()).await;
+                        show(&connection, *update, client, watcher).await;
                     }
                     handled.add(size);
                 }
@@ -185,6 +206,7 @@ async fn work(connection: Connection<ClientSide>, session: SessionId) {
                         connection.spawn(key, run);
                     }
                 }
+                Item::Barrier(waiting) => drop(waiting.send(())),
                 // A caller that has left at this very moment does not want it.
                 Item::Answer(caller, answer) => drop(caller.send(answer)),
             }
@@ -216,6 +238,32 @@ impl Handled<'_> {
             |state: &mut State<ClientSide>, _: &mut After| state.side.inboxes.handled(bytes);
         if self.connection.apply(report) {
             self.connection.nudge();
+        }
+    }
+}
+
+/// Has an update seen by all who want to see it.
+async fn show(
+    connection: &Connection<ClientSide>,
+    notification: SessionNotification,
+    client: &Client,
+    watcher: Option<Watcher>,
+) {
+    let handlers = &connection.side().handlers;
+    if handlers.tracks_sessions && SessionState::concerns(&notification.update) {
+        connection.apply(|state, _| {
+            let update = &notification.update;
+            let states = &mut state.side.states;
+            states.fold(&notification.session_id, |state| state.apply(update));
+        });
+    }
+    match watcher {
+        None => handle(connection, notification, client.clone()).await,
+        Some(watcher) => {
+            let update = notification.update.clone();
+            handle(connection, notification, client.clone()).await;
+            // A caller that has dropped its turn does not want it.
+            drop(watcher.send(update).await);
         }
     }
 }

@@ -17,7 +17,11 @@ mod inbox;
 mod local;
 mod prompt;
 mod prompts;
+mod session;
 mod side;
+mod state;
+mod states;
+mod turn;
 
 use std::{borrow::Cow, fmt, sync::Arc};
 
@@ -29,6 +33,9 @@ pub use local::LocalFiles;
 #[cfg(feature = "process")]
 pub use local::{LocalTerminals, TerminalView};
 pub use prompt::Prompt;
+pub use session::{PromptContent, Session};
+pub use state::SessionState;
+pub use turn::Turn;
 
 use crate::{
     CancellationSignal,
@@ -135,7 +142,7 @@ impl Client {
         let limit = handlers.request_timeout;
         let answer: Call<InitializeResponse> =
             Call::new(&connection, method.into(), params, limit, None);
-        answer.and_then(move |response| {
+        answer.and_then(async move |response: InitializeResponse| {
             if response.protocol_version != PROTOCOL_VERSION {
                 connection.close();
                 return Err(Error::unsupported_version(response.protocol_version));
@@ -190,7 +197,7 @@ impl Client {
         self.request(&request)
     }
 
-    /// Takes up a saved session; its history comes as updates before the answer.
+    /// Takes up a saved session; its history comes as updates, and this is done when the [update handler](ClientBuilder::on_update) has finished all of them.
     ///
     /// Source: [Loading sessions](https://agentclientprotocol.com/protocol/v1/session-setup#loading-sessions).
     ///
@@ -198,7 +205,16 @@ impl Client {
     ///
     /// As for [`request`](Self::request).
     pub fn load_session(&self, request: LoadSessionRequest) -> Call<LoadSessionResponse> {
-        self.request(&request)
+        let connection = self.handle.connection.clone();
+        let session = request.session_id.clone();
+        let from = side::handling_session();
+        self.request(&request).and_then(async move |response| {
+            // A handler of this session's updates would wait for itself.
+            if from.as_ref() != Some(&session) {
+                inbox::caught_up(&connection, &session).await;
+            }
+            Ok(response)
+        })
     }
 
     /// Takes up a saved session without its history.
@@ -292,6 +308,7 @@ impl Client {
 
     /// Sends a request whose method and types this library does not know, or one that the agent does not say it offers.
     ///
+    /// A prompt is not among them; [`Prompt::raw`] gives its answer as it came.
     /// A result of type [`Value`](serde_json::Value) has all that the agent answered, also what the protocol's own types have no field for.
     ///
     /// # Errors
@@ -309,7 +326,15 @@ impl Client {
         let connection = &self.handle.connection;
         let limit = connection.side().handlers.request_timeout;
         let method = method.into();
-        let params = connection.peer().and_then(|_| write(&method, params));
+        let prompt = AGENT_METHOD_NAMES.session_prompt;
+        let params = if method == prompt {
+            Err(Error::invalid_input(
+                prompt,
+                "a prompt is a turn; use `prompt`",
+            ))
+        } else {
+            connection.peer().and_then(|_| write(&method, params))
+        };
         Call::new(connection, method, params, limit, None)
     }
 
@@ -364,7 +389,7 @@ impl Client {
         request: PromptRequest,
         signal: impl Into<Option<&'a CancellationSignal>>,
     ) -> Prompt {
-        Prompt::new(self.clone(), request, signal.into().cloned())
+        Prompt::new(self.clone(), request, signal.into().cloned(), None)
     }
 
     /// Sends `session/cancel` for the session's turn, as the signal of its prompt does; without a turn, or a second time, it does nothing.

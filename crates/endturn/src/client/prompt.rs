@@ -7,27 +7,31 @@ use std::{
 };
 
 use endturn_core::turn::client::{GiveUp, Input};
+use serde_json::value::RawValue;
 use tokio::sync::oneshot;
 
 use super::{
     Client,
     prompts::{self, PromptReply},
     side::{self, ClientSide},
+    turn::Watcher,
 };
 use crate::{
     CancellationSignal,
-    connection::{BoxFuture, Connection},
+    connection::{BoxFuture, Connection, Reply},
     error::{Error, Lost},
     request::write,
     schema::v1::{AGENT_METHOD_NAMES, PromptRequest, PromptResponse},
 };
+
+const METHOD: &str = AGENT_METHOD_NAMES.session_prompt;
 
 /// The answer to a prompt, made by [`Client::prompt`].
 ///
 /// Dropping it before it is done gives the turn up: the agent is sent one `$/cancel_request`.
 #[must_use = "a prompt is sent when it is awaited, and given up when it is dropped"]
 pub struct Prompt {
-    answer: BoxFuture<Result<PromptResponse, Error>>,
+    answer: BoxFuture<Result<Reply, Error>>,
 }
 
 impl Prompt {
@@ -35,9 +39,31 @@ impl Prompt {
         client: Client,
         request: PromptRequest,
         signal: Option<CancellationSignal>,
+        watcher: Option<Watcher>,
     ) -> Self {
-        let answer = Box::pin(run(client, request, signal));
+        let answer = Box::pin(run(client, request, signal, watcher));
         Self { answer }
+    }
+
+    /// Waits for the answer, and gives it as it came, with fields that the protocol's types do not have.
+    ///
+    /// ```
+    /// # async fn example(prompt: endturn::client::Prompt) -> Result<(), Box<dyn std::error::Error>> {
+    /// let answer: serde_json::Value = serde_json::from_str(prompt.raw().await?.get())?;
+    /// println!("{}", answer["anythingNew"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As for [`Client::prompt`]; whether the answer can be read does not matter.
+    ///
+    /// # Cancel safety
+    ///
+    /// As for [`Client::prompt`].
+    pub async fn raw(self) -> Result<Box<RawValue>, Error> {
+        self.answer.await?.read(METHOD)
     }
 
     /// Lets the turn go on by itself, on a task of its own; its answer is lost, its updates are not.
@@ -60,7 +86,8 @@ impl Future for Prompt {
     type Output = Result<PromptResponse, Error>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        self.answer.as_mut().poll(context)
+        let answer = std::task::ready!(self.answer.as_mut().poll(context));
+        Poll::Ready(answer.and_then(|answer| answer.read(METHOD)))
     }
 }
 
@@ -74,17 +101,17 @@ async fn run(
     client: Client,
     request: PromptRequest,
     signal: Option<CancellationSignal>,
-) -> Result<PromptResponse, Error> {
-    let method = AGENT_METHOD_NAMES.session_prompt;
+    watcher: Option<Watcher>,
+) -> Result<Reply, Error> {
     let connection = &client.handle.connection;
     let handlers = &connection.side().handlers;
-    let params = write(method, &request)?;
+    let params = write(METHOD, &request)?;
 
     let (sender, mut reply) = oneshot::channel();
     let from = side::handling_session();
     let id = connection.apply(|state, _| {
         state.alive()?;
-        prompts::reserve(handlers, state, &request, sender, from)
+        prompts::reserve(handlers, state, &request, sender, watcher, from)
     })?;
     drop(request);
     let _give_up = GiveUpOnDrop { connection, id };
@@ -116,10 +143,10 @@ async fn run(
         },
     };
     match reply?.unwrap_or(PromptReply::Lost(Lost::Closed)) {
-        PromptReply::Answered(answer) => answer.read(method),
-        PromptReply::TimedOut => Err(Error::timeout(method, handlers.prompt_timeout)),
+        PromptReply::Answered(answer) => Ok(answer),
+        PromptReply::TimedOut => Err(Error::timeout(METHOD, handlers.prompt_timeout)),
         PromptReply::CancelTimedOut => Err(Error::cancel_timed_out(handlers.cancel_timeout)),
-        PromptReply::Lost(lost) => Err(Error::lost_call(method, lost)),
+        PromptReply::Lost(lost) => Err(Error::lost_call(METHOD, lost)),
     }
 }
 

@@ -18,6 +18,7 @@ use tokio::{sync::oneshot, time::Instant};
 use super::{
     inbox::Item,
     side::{ClientSide, Handlers, settle_questions},
+    turn::Watcher,
 };
 use crate::{
     connection::{After, Connection, Map, Reply, State, cancel_call},
@@ -50,6 +51,8 @@ struct Open {
     id: i64,
     turn: Turn,
     reply: Option<oneshot::Sender<PromptReply>>,
+    /// Where the caller wants to see the turn's updates.
+    watcher: Option<Watcher>,
     /// The session whose update handler waits for this prompt, if one does.
     from: Option<SessionId>,
     deadlines: Vec<(Instant, Limit)>,
@@ -96,6 +99,7 @@ pub(super) fn reserve(
     state: &mut State<ClientSide>,
     request: &PromptRequest,
     reply: oneshot::Sender<PromptReply>,
+    watcher: Option<Watcher>,
     from: Option<SessionId>,
 ) -> Result<i64, Error> {
     let agent = state.peer.as_ref().ok_or_else(Error::not_initialized)?;
@@ -115,6 +119,7 @@ pub(super) fn reserve(
         id,
         turn: Turn::Unsent,
         reply: Some(reply),
+        watcher,
         from,
         deadlines: Vec::new(),
     });
@@ -239,6 +244,7 @@ fn abandon(
             Some(settlement) => open.tell(settlement),
             None => drop(open.reply.take()),
         }
+        open.watcher = None;
         if open.from.take().is_some() {
             state.side.inboxes.let_go();
         }
@@ -322,7 +328,10 @@ fn moved_on(state: &mut State<ClientSide>, id: i64) {
     let Some(waiting) = state.side.prompts.sessions.get_mut(&session) else {
         return;
     };
-    for item in std::mem::take(&mut waiting.undecided) {
+    let undecided = std::mem::take(&mut waiting.undecided);
+    let watcher = state.side.prompts.watcher_of(id);
+    for mut item in undecided {
+        item.watch(watcher.as_ref());
         state.side.inboxes.release(&item);
         state.side.inboxes.push(&session, item);
     }
@@ -421,6 +430,23 @@ impl Prompts {
         let mut open = self.sessions.get(session)?.open.iter();
         let occupant = open.find(|open| open.turn.occupies_session())?;
         Some(occupant.id)
+    }
+
+    /// Where the updates of a session's turn are to be seen, if its caller wants to see them.
+    pub(super) fn watcher(&self, session: &SessionId) -> Option<&Watcher> {
+        let mut open = self.sessions.get(session)?.open.iter();
+        let turn = open.find(|open| matches!(open.turn, Turn::Active | Turn::Cancelling))?;
+        turn.watcher.as_ref()
+    }
+
+    /// Whether the caller of any turn wants to see its updates.
+    pub(super) fn are_watched(&self) -> bool {
+        let mut open = self.sessions.values().flat_map(|session| &session.open);
+        open.any(|open| open.watcher.is_some())
+    }
+
+    fn watcher_of(&mut self, id: i64) -> Option<Watcher> {
+        self.find(id)?.watcher.clone()
     }
 
     /// The prompts of a session that were given up.

@@ -17,12 +17,13 @@ use super::{
     Client, Handle, chunk,
     inbox::{self, Inboxes, Item},
     prompts::{self, Limit, Prompts, Verdict},
+    states::States,
 };
 use crate::{
     capabilities::AgentPeer,
     connection::{
         After, BoxFuture, Connection, Handler, Incoming, Key, Limits, NotificationHandler, Reply,
-        Side, State, answer_error, catch_panic, decode,
+        Side, State, answer_error, catch_panic, decode, method_not_found,
     },
     error::Lost,
     schema::v1::{
@@ -41,6 +42,8 @@ pub(super) struct Handlers {
     pub(super) update: Option<UpdateHandler>,
     /// The update handler blocks the thread that it runs on.
     pub(super) update_blocks: bool,
+    /// The states of the sessions are kept.
+    pub(super) tracks_sessions: bool,
     pub(super) info: Option<Implementation>,
     /// Makes what the client offers of what the handlers show.
     pub(super) adjust_capabilities:
@@ -60,6 +63,7 @@ impl Default for Handlers {
         Self {
             update: None,
             update_blocks: false,
+            tracks_sessions: false,
             info: None,
             adjust_capabilities: Box::new(|derived| derived),
             requests: HashMap::new(),
@@ -143,6 +147,7 @@ impl ClientSide {
 pub(super) struct Tables {
     pub(super) prompts: Prompts,
     pub(super) inboxes: Inboxes,
+    pub(super) states: States,
 }
 
 /// What the client keeps about an incoming request.
@@ -191,7 +196,7 @@ impl Side for ClientSide {
 
     fn shortcut(connection: &Connection<Self>, line: &[u8]) -> bool {
         let handlers = &connection.side().handlers;
-        if handlers.update.is_none() || handlers.taps_updates() {
+        if handlers.taps_updates() || !wants_updates(connection) {
             return false;
         }
         let Some(notification) = chunk::read(line) else {
@@ -271,7 +276,7 @@ fn request(
 ) -> Result<(), v1::Error> {
     let side = connection.side();
     let Some((&method, handle)) = side.handlers.requests.get_key_value(method) else {
-        return Err(v1::Error::method_not_found().data(serde_json::json!({ "method": method })));
+        return Err(method_not_found(method));
     };
     let Some(client) = side.client() else {
         return Err(v1::Error::internal_error());
@@ -325,7 +330,7 @@ fn session_of(params: Option<&RawValue>) -> Option<SessionId> {
 /// An update: into the inbox of its session, unless it belongs to a turn that was given up.
 fn update(connection: &Connection<ClientSide>, params: Option<&RawValue>) {
     let handlers = &connection.side().handlers;
-    if handlers.update.is_none() && handlers.unknown_update.is_none() {
+    if handlers.unknown_update.is_none() && !wants_updates(connection) {
         return;
     }
     match decode::<SessionNotification>(params) {
@@ -342,6 +347,14 @@ fn update(connection: &Connection<ClientSide>, params: Option<&RawValue>) {
             None => tracing::warn!(%error, "skipped an update that cannot be read"),
         },
     }
+}
+
+/// Whether anybody wants to see updates that can be read.
+fn wants_updates(connection: &Connection<ClientSide>) -> bool {
+    let handlers = &connection.side().handlers;
+    handlers.update.is_some()
+        || handlers.tracks_sessions
+        || connection.apply(|state, _| state.side.prompts.are_watched())
 }
 
 fn size_of(params: Option<&RawValue>) -> usize {
@@ -391,15 +404,18 @@ fn deliver_update(
     size: usize,
 ) {
     let session = notification.session_id.clone();
-    let item = Item::Update(Box::new(notification), size);
+    let item = Item::Update(Box::new(notification), size, None);
     deliver(connection, &session, item);
 }
 
 /// Puts something that belongs to a turn into the inbox of its session.
-fn deliver(connection: &Connection<ClientSide>, session: &SessionId, item: Item) {
+fn deliver(connection: &Connection<ClientSide>, session: &SessionId, mut item: Item) {
     let discarded = inbox::apply(connection, |state, _| {
         match state.side.prompts.verdict(session, Input::Update) {
-            Verdict::Decided(Output::Deliver) => state.side.inboxes.push(session, item),
+            Verdict::Decided(Output::Deliver) => {
+                item.watch(state.side.prompts.watcher(session));
+                state.side.inboxes.push(session, item);
+            }
             Verdict::Decided(_) => return Some(item),
             Verdict::Undecided => prompts::keep_undecided(state, session, item),
         }

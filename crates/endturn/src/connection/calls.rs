@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use tokio::{sync::oneshot, time::timeout};
 
-use super::{Connection, Key, Map, Outbox, Scope, Side, State};
+use super::{Connection, Key, Map, Outbox, Scope, Side, State, repair};
 use crate::{
     CancellationSignal,
     error::{Error, Lost},
@@ -105,8 +105,14 @@ impl Reply {
         method: impl Into<Cow<'static, str>>,
     ) -> Result<R, Error> {
         match self {
-            Self::Result(result) => serde_json::from_str(result.get())
-                .map_err(|error| Error::invalid_answer(method, error)),
+            Self::Result(result) => {
+                let method = method.into();
+                serde_json::from_str(result.get()).or_else(|error| {
+                    repair::result(&method, result.get())
+                        .and_then(|result| serde_json::from_value(result).ok())
+                        .ok_or_else(|| Error::invalid_answer(method, error))
+                })
+            }
             Self::Error(error) => Err(Error::answered(method, error)),
             Self::Lost(lost) => Err(Error::lost_call(method, lost)),
             Self::TurnOver { cancelled } => Err(Error::turn_over(cancelled)),

@@ -11,6 +11,7 @@ use std::{
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
+use super::repair;
 use crate::{error::HandlerResult, schema::v1};
 
 pub(crate) type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
@@ -25,7 +26,7 @@ pub(crate) type Handler<C> = Box<
 >;
 
 /// Wraps a closure with typed parameters and a typed result.
-pub(crate) fn handler<C, P, R, F, Fut>(handle: F) -> Handler<C>
+pub(crate) fn handler<C, P, R, F, Fut>(method: &'static str, handle: F) -> Handler<C>
 where
     C: Send + 'static,
     P: DeserializeOwned + Send + 'static,
@@ -35,7 +36,14 @@ where
 {
     let handle = Arc::new(handle);
     Box::new(move |params, context| {
-        let params: P = decode(params)?;
+        let params: P = match decode(params) {
+            Ok(params) => params,
+            Err(error) => {
+                let repaired = params.and_then(|params| repair::params(method, params.get()));
+                let read = repaired.and_then(|params| serde_json::from_value(params).ok());
+                read.ok_or(error)?
+            }
+        };
         let handle = Arc::clone(&handle);
         Ok(Box::pin(async move {
             let result = handle(params, context).await?;

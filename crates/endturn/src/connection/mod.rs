@@ -19,6 +19,7 @@ mod driver;
 mod handlers;
 mod outbox;
 mod reader;
+mod repair;
 mod requests;
 mod scope;
 mod timers;
@@ -41,8 +42,9 @@ pub(crate) use handlers::{
     poll_catching,
 };
 pub(crate) use outbox::Outbox;
-pub(crate) use reader::{answer_error, invalid_request};
-pub(crate) use requests::{Incoming, Key, Requests, Started};
+pub(crate) use reader::{answer_error, invalid_request, method_not_found};
+pub use repair::UNKNOWN_VALUES;
+pub(crate) use requests::{Incoming, Key, Requests, Started, too_early};
 pub(crate) use scope::{After, Callback, Scope};
 pub(crate) use timers::Timers;
 

@@ -100,8 +100,8 @@ impl Outbox {
         })
     }
 
-    /// Adds one whole line, or nothing.
-    fn message(
+    /// Adds one whole line, or nothing; `write` leaves out the brace that ends it.
+    pub(crate) fn message(
         &mut self,
         write: impl FnOnce(&mut Vec<u8>) -> serde_json::Result<()>,
     ) -> serde_json::Result<()> {

@@ -16,17 +16,29 @@ use crate::schema::v1;
 /// How much is read at once: half a pipe, which at the usual 100 bytes a message is some 300 of them.
 const CHUNK: usize = 32 * 1024;
 
+/// What a single large message has needed is kept for as many reads without another one.
+///
+/// Large prompts come one after the other, and fresh memory costs more than the bytes that are read into it.
+const KEPT_READS: u32 = 16;
+
+/// A buffer beyond this is given back at once.
+const KEPT_CAPACITY: usize = 4 * 1024 * 1024;
+
 /// Reads messages until the input ends.
 pub(super) async fn read_all<S: Side>(
     connection: &Connection<S>,
     mut reader: impl AsyncRead + Unpin,
 ) -> io::Result<()> {
     let mut lines = Lines::new(connection.0.limits.line);
+    let mut small_reads = 0;
     loop {
         S::ready(connection).await;
         let buffer = lines.buffer();
-        if buffer.len() < CHUNK {
-            // What a single large message has needed is not kept.
+        if buffer.len() >= CHUNK {
+            small_reads = 0;
+        } else if small_reads < KEPT_READS && buffer.capacity() <= KEPT_CAPACITY {
+            small_reads += 1;
+        } else {
             buffer.shrink_to(4 * CHUNK);
         }
         buffer.reserve(CHUNK);
@@ -133,6 +145,11 @@ fn answer<S: Side>(connection: &Connection<S>, id: &Id, outcome: Result<&RawValu
 /// Answers without a handler.
 pub(crate) fn answer_error<S: Side>(connection: &Connection<S>, id: &Id, error: &v1::Error) {
     connection.apply(|state, _| state.outbox.answer::<()>(id, Err(error)));
+}
+
+/// A request for a method that this side has no handler for.
+pub(crate) fn method_not_found(method: &str) -> v1::Error {
+    v1::Error::method_not_found().data(serde_json::json!({ "method": method }))
 }
 
 pub(crate) fn invalid_request(reason: impl Into<String>) -> v1::Error {

@@ -131,22 +131,26 @@ impl<S: Side> Default for Requests<S> {
     }
 }
 
+/// A request that came before `initialize`.
+pub(crate) fn too_early() -> v1::Error {
+    invalid_request("initialize has to come first")
+}
+
 impl<S: Side> State<S> {
     /// Opens a request; one that cannot be opened is answered here.
     pub(crate) fn open(&mut self, id: Id, work: S::Work) -> Option<Started> {
-        let refused = if self.draining {
-            (id, "shutting down")
+        let (id, error) = if self.draining {
+            (id, invalid_request("shutting down"))
         } else if S::WAITS_FOR_INITIALIZE && self.peer.is_none() {
-            (id, "initialize has to come first")
+            (id, too_early())
         } else {
             match self.requests.insert(id, work) {
                 Ok(started) => return Some(started),
                 // The answer goes out under an id that is the other request's too; there is no better one.
-                Err(id) => (id, "a request with this id is open"),
+                Err(id) => (id, invalid_request("a request with this id is open")),
             }
         };
-        let (id, reason) = refused;
-        self.outbox.answer::<()>(&id, Err(&invalid_request(reason)));
+        self.outbox.answer::<()>(&id, Err(&error));
         None
     }
 

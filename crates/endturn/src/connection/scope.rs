@@ -47,13 +47,29 @@ impl Scope {
 }
 
 /// What has to wait until the connection's lock is free, because it runs code of the program or of the runtime.
+///
+/// Most steps leave nothing here, so that making and running it has to cost nothing then: it is one list and not one for each kind.
 #[derive(Default)]
 #[must_use]
-pub(crate) struct After {
-    callbacks: Vec<Callback>,
-    cancelled: Vec<Arc<Scope>>,
-    tasks: Vec<AbortHandle>,
-    discarded: Vec<Box<dyn Send>>,
+pub(crate) struct After(Vec<Deferred>);
+
+/// In the order in which they are carried out.
+enum Deferred {
+    Call(Callback),
+    Wake(Arc<Scope>),
+    Abort(AbortHandle),
+    Drop(Box<dyn Send>),
+}
+
+impl Deferred {
+    fn rank(&self) -> u8 {
+        match self {
+            Self::Call(_) => 0,
+            Self::Wake(_) => 1,
+            Self::Abort(_) => 2,
+            Self::Drop(_) => 3,
+        }
+    }
 }
 
 impl After {
@@ -70,19 +86,19 @@ impl After {
             .and_then(|place| u8::try_from(place + 1).ok())
             .expect("every cause has its place");
         if scope.cause.fetch_max(place, Ordering::AcqRel) == 0 {
-            self.callbacks.append(callbacks);
-            self.cancelled.push(Arc::clone(scope));
+            self.0.extend(callbacks.drain(..).map(Deferred::Call));
+            self.0.push(Deferred::Wake(Arc::clone(scope)));
         }
     }
 
     /// Drops a handler.
     pub(crate) fn abort(&mut self, task: Option<AbortHandle>) {
-        self.tasks.extend(task);
+        self.0.extend(task.map(Deferred::Abort));
     }
 
     /// Drops something that holds parts of the program, which may have opinions about that.
     pub(crate) fn discard(&mut self, what: impl Send + 'static) {
-        self.discarded.push(Box::new(what));
+        self.0.push(Deferred::Drop(Box::new(what)));
     }
 
     /// Drops callbacks that will never run.
@@ -94,21 +110,26 @@ impl After {
 
     /// Runs a callback.
     pub(crate) fn call(&mut self, callback: Option<Callback>) {
-        self.callbacks.extend(callback);
+        self.0.extend(callback.map(Deferred::Call));
     }
 
-    pub(crate) fn run(self) {
-        for callback in self.callbacks {
-            // One program's mistake must not cost the connection its reader.
-            if catch_unwind(AssertUnwindSafe(callback)).is_err() {
-                tracing::error!("a cancellation callback panicked");
+    pub(crate) fn run(mut self) {
+        if self.0.is_empty() {
+            return;
+        }
+        self.0.sort_by_key(Deferred::rank);
+        for deferred in self.0 {
+            match deferred {
+                // One program's mistake must not cost the connection its reader.
+                Deferred::Call(callback) => {
+                    if catch_unwind(AssertUnwindSafe(callback)).is_err() {
+                        tracing::error!("a cancellation callback panicked");
+                    }
+                }
+                Deferred::Wake(scope) => scope.cancelled.notify_waiters(),
+                Deferred::Abort(task) => task.abort(),
+                Deferred::Drop(what) => drop(what),
             }
-        }
-        for scope in self.cancelled {
-            scope.cancelled.notify_waiters();
-        }
-        for task in self.tasks {
-            task.abort();
         }
     }
 }

@@ -19,7 +19,7 @@ use crate::{
 
 /// A request to the peer, as the future of its answer.
 ///
-/// Nothing is sent until it is polled.
+/// What it asks for, and whether the peer offers that, is looked at when it is made; nothing is sent until it is polled.
 /// Dropping it sends one `$/cancel_request` if the request is on the wire and not answered, and nothing otherwise; a late answer is discarded.
 #[must_use = "a request is sent when it is awaited, and given up when it is dropped"]
 pub struct Call<R>(State<R>);
@@ -86,17 +86,18 @@ impl<R: Send + 'static> Call<R> {
         Self(State::Unsent(Box::new(start), options))
     }
 
-    /// Looks at the answer before the caller gets it, and makes something else of it.
-    pub(crate) fn and_then<T: Send + 'static>(
-        self,
-        look: impl FnOnce(R) -> Result<T, Error> + Send + 'static,
-    ) -> Call<T> {
+    /// Does something about the answer before the caller gets what is made of it.
+    pub(crate) fn and_then<T, Fut>(self, then: impl FnOnce(R) -> Fut + Send + 'static) -> Call<T>
+    where
+        T: Send + 'static,
+        Fut: Future<Output = Result<T, Error>> + Send,
+    {
         let State::Unsent(start, Options { timeout, .. }) = self.0 else {
             unreachable!("only a call that was just made is changed");
         };
         Call::from_start(timeout, |options| {
             let answer = start(options);
-            Box::pin(async move { look(answer.await?) })
+            Box::pin(async move { then(answer.await?).await })
         })
     }
 }

@@ -1,6 +1,6 @@
 //! Which type belongs to which method, and what the peer has to offer for it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 #[cfg(feature = "unstable_mcp_over_acp")]
 use super::NotifiesAgent;
@@ -117,6 +117,7 @@ requests! { TO_AGENT: ToAgent, AgentPeer, AGENT_METHOD_NAMES;
     LogoutRequest => LogoutResponse, logout, |_request, agent| agent.require_logout();
     NewSessionRequest => NewSessionResponse, session_new, |request, agent| {
         absolute::<Self>("cwd", &request.cwd)?;
+        all_absolute::<Self>(&request.additional_directories)?;
         agent.require_setup(
             &request.mcp_servers,
             request.additional_directories.len(),
@@ -126,6 +127,7 @@ requests! { TO_AGENT: ToAgent, AgentPeer, AGENT_METHOD_NAMES;
     LoadSessionRequest => LoadSessionResponse, session_load, |request, agent| {
         agent.require_load_session()?;
         absolute::<Self>("cwd", &request.cwd)?;
+        all_absolute::<Self>(&request.additional_directories)?;
         agent.require_setup(
             &request.mcp_servers,
             request.additional_directories.len(),
@@ -135,6 +137,7 @@ requests! { TO_AGENT: ToAgent, AgentPeer, AGENT_METHOD_NAMES;
     ResumeSessionRequest => ResumeSessionResponse, session_resume, |request, agent| {
         agent.require_resume_session()?;
         absolute::<Self>("cwd", &request.cwd)?;
+        all_absolute::<Self>(&request.additional_directories)?;
         agent.require_setup(
             &request.mcp_servers,
             request.additional_directories.len(),
@@ -155,6 +158,7 @@ requests! { TO_AGENT: ToAgent, AgentPeer, AGENT_METHOD_NAMES;
     ForkSessionRequest => ForkSessionResponse, session_fork, |request, agent| {
         agent.require_fork_session()?;
         absolute::<Self>("cwd", &request.cwd)?;
+        all_absolute::<Self>(&request.additional_directories)?;
         agent.require_setup(
             &request.mcp_servers,
             request.additional_directories.len(),
@@ -173,6 +177,7 @@ requests! { TO_AGENT: ToAgent, AgentPeer, AGENT_METHOD_NAMES;
     #[cfg(feature = "unstable_session_options")]
     SessionOptionsRequest => SessionOptionsResponse, session_options, |request, agent| {
         agent.require_session_options()?;
+        all_absolute::<Self>(&request.additional_directories)?;
         absolute::<Self>("cwd", &request.cwd)
     };
     #[cfg(feature = "unstable_session_set_title")]
@@ -262,6 +267,11 @@ fn absolute<Q: Request>(field: &str, path: &Path) -> Result<(), Error> {
             path.display()
         ),
     ))
+}
+
+fn all_absolute<Q: Request>(directories: &[PathBuf]) -> Result<(), Error> {
+    let mut directories = directories.iter();
+    directories.try_for_each(|directory| absolute::<Q>("additionalDirectories", directory))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::{
 };
 
 use endturn::{
-    Agent, Client, ErrorKind,
+    Agent, Client, UNKNOWN_VALUES,
     schema::{
         ProtocolVersion,
         v1::{InitializeRequest, NewSessionRequest, NewSessionResponse, StopReason},
@@ -243,12 +243,14 @@ async fn w7_what_this_version_does_not_know_costs_one_update_and_not_the_turn() 
 }
 
 #[tokio::test]
-async fn w7_an_unknown_stop_reason_ends_its_turn_with_an_error_and_nothing_else() {
+async fn w7_an_unknown_stop_reason_ends_its_turn_and_nothing_else() {
     let (client, mut agent) = connect(Client::builder()).await;
     let (answer, id) = prompted(&client, &mut agent, "a", None).await;
     agent.send(stopped(id, "context_exhausted")).await;
-    let error = answer.await.unwrap().unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::InvalidAnswer);
+    let response = answer.await.unwrap().unwrap();
+    assert_eq!(response.stop_reason, StopReason::EndTurn);
+    let unknown = &response.meta.unwrap()[UNKNOWN_VALUES];
+    assert_eq!(unknown["stopReason"], "context_exhausted");
     goes_on(&client, &mut agent).await;
     let (answer, id) = prompted(&client, &mut agent, "a", None).await;
     agent.send(stopped(id, "end_turn")).await;

@@ -4,8 +4,12 @@
 use endturn::{
     Agent, Client, HandlerResult, PromptContext, blocking,
     client::ClientBuilder,
-    schema::v1::{
-        ContentBlock, PromptRequest, PromptResponse, SessionUpdate, StopReason, TextContent,
+    schema::{
+        ProtocolVersion,
+        v1::{
+            ContentBlock, InitializeRequest, PromptRequest, PromptResponse, SessionUpdate,
+            StopReason, TextContent,
+        },
     },
 };
 use tokio::{sync::mpsc, task::JoinHandle};
@@ -35,6 +39,8 @@ impl Turn {
         let (near, far) = endturn::transport::memory();
         tokio::spawn(async move { agent.serve(far).await });
         let client = builder.connect(near);
+        let request = InitializeRequest::new(ProtocolVersion::V1);
+        client.initialize(request).await.unwrap();
         let prompt = send(&client, "s");
         let cx = contexts.recv().await.unwrap();
         Self {
@@ -107,6 +113,8 @@ where
         })
         .connect(|| Ok(near))
         .unwrap();
+    let version = InitializeRequest::new(ProtocolVersion::V1);
+    client.initialize(version).unwrap();
     client.prompt(request("s"), None).unwrap();
     drop(client);
     served.join().unwrap().unwrap();

@@ -8,7 +8,7 @@
 //! | `ignore DURATION` | sleeps through a cancel |
 //! | `wait` | waits until cancelled |
 //! | `hang` | never returns, and ignores cancels |
-//! | `flood N BYTES` | sends N chunks of BYTES each, as fast as the client takes them |
+//! | `flood N BYTES` | sends N chunks of BYTES each, as fast as the client takes them, and ends the turn when cancelled |
 //! | `ask TITLE` | asks for a permission, and says the outcome |
 //! | `elicit MESSAGE` | has the user fill in a form with one field, and says the outcome |
 //! | `tool TITLE DURATION` | runs a tool call: pending, in progress, completed; failed when cancelled |

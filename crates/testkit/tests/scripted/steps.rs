@@ -197,3 +197,28 @@ async fn a_thread_that_hangs_is_left_alone_after_the_grace_period() {
     let heard = wire.peer.receive_until(id).await;
     assert_eq!(heard[0]["result"]["stopReason"], "cancelled");
 }
+
+#[tokio::test]
+async fn a_flood_sends_all_that_it_is_told_to() {
+    let mut wire = Wire::in_session().await;
+    let heard = wire.run("flood 2000 100\nsay END").await;
+    heard.expect_end("end_turn");
+    assert_eq!(heard.updates.len(), 2001);
+    assert_eq!(heard.said(), "x".repeat(200_000) + "END");
+}
+
+#[tokio::test]
+async fn a_flood_stops_when_it_is_cancelled() {
+    let mut wire = Wire::in_session().await;
+    let script = prompt("flood 100000 100\nsay END");
+    let id = wire.send("session/prompt", script).await;
+    wire.peer.receive().await;
+    // The client reads nothing meanwhile, so the agent cannot get far.
+    wire.cancel().await;
+    let mut messages = wire.peer.receive_until(id).await;
+    let answer = messages.pop().unwrap();
+    assert_eq!(answer["result"], json!({"stopReason": "cancelled"}));
+    assert!(messages.len() < 10_000, "{} updates", messages.len());
+    let text = &messages.last().unwrap()["params"]["update"]["content"]["text"];
+    assert_eq!(text, &"x".repeat(100), "no step is taken after it");
+}

@@ -68,6 +68,9 @@ impl Turn<'_> {
             Step::Flood { count, bytes } => {
                 let text = "x".repeat(bytes);
                 for _ in 0..count {
+                    if cx.is_cancelled() {
+                        return Ok(ControlFlow::Break(StopReason::Cancelled));
+                    }
                     self.say(text.as_str()).await?;
                 }
             }

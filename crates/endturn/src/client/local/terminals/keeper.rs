@@ -58,6 +58,18 @@ impl Terminal {
         limit: usize,
         grace: Duration,
     ) -> io::Result<Self> {
+        let (terminal, keeper) = Self::with_keeper(command, output, limit, grace)?;
+        runtime.spawn(keeper.run());
+        Ok(terminal)
+    }
+
+    /// Starts the command, and leaves it to the caller to run the keeper.
+    fn with_keeper(
+        command: Command,
+        output: PipeReader,
+        limit: usize,
+        grace: Duration,
+    ) -> io::Result<(Self, Keeper)> {
         let output = asynchronous(output)?;
         let tree = Tree::start(command)?;
         let killer = tree.killer();
@@ -76,8 +88,7 @@ impl Terminal {
             deadline: None,
             pause: None,
         };
-        runtime.spawn(keeper.run());
-        Ok(Self { killer, end, state })
+        Ok((Self { killer, end, state }, keeper))
     }
 
     /// Has the whole group end, with a grace.
@@ -281,4 +292,31 @@ async fn read(output: Option<&mut ChildStdout>) -> io::Result<Vec<u8>> {
         output.read_buf(&mut block).await?;
     }
     Ok(block)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+
+    use super::*;
+
+    /// Nothing but the telling itself is there to read the pipe, and a process in the background holds it open.
+    #[tokio::test]
+    async fn what_was_written_before_the_exit_is_there_when_the_exit_is_told() {
+        let (reader, writer) = io::pipe().unwrap();
+        let mut command = Command::new("sh");
+        let script = "sleep 1000 & head -c 60000 /dev/zero | tr '\\0' x";
+        command.arg("-c").arg(script).stdout(writer);
+        let (terminal, mut keeper) =
+            Terminal::with_keeper(command, reader, 100_000, Duration::ZERO).unwrap();
+        let id = Pid::from_raw(keeper.tree.id().cast_signed()).unwrap();
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        waitid(WaitId::Pid(id), options).unwrap();
+
+        let exit = keeper.tree.exited().await;
+        keeper.exited(exit).await;
+        let shown = terminal.view().snapshot();
+        assert_eq!(shown.exit_status.unwrap().exit_code, Some(0));
+        assert_eq!(shown.output, "x".repeat(60_000));
+    }
 }

@@ -2,19 +2,18 @@
 
 use std::fmt;
 
-use serde::Serialize;
-
 use super::{
+    senders::{async_senders, chunk, for_each_update, part},
     side::AgentSide,
-    updates::{async_updates, chunk, for_each_update, part},
+    update::{Of, Update},
 };
 use crate::{
-    connection::{Connection, State},
+    connection::Connection,
     error::Error,
     schema::v1::{
-        AvailableCommand, AvailableCommandsUpdate, CLIENT_METHOD_NAMES, ConfigOptionUpdate,
-        CurrentModeUpdate, MessageId, Plan, PlanEntry, SessionConfigOption, SessionId,
-        SessionInfoUpdate, SessionModeId, SessionUpdate, UsageUpdate,
+        AvailableCommand, AvailableCommandsUpdate, ConfigOptionUpdate, CurrentModeUpdate,
+        MessageId, Plan, PlanEntry, SessionConfigOption, SessionId, SessionInfoUpdate,
+        SessionModeId, SessionUpdate, UsageUpdate,
     },
 };
 
@@ -67,6 +66,12 @@ impl SessionHandle {
     ///
     /// Dropping the future before it is done sends nothing.
     pub async fn send_update(&self, update: SessionUpdate) -> Result<(), Error> {
+        self.send(Of::Any(&update)).await
+    }
+
+    async fn send(&self, of: Of<'_>) -> Result<(), Error> {
+        let session = &self.session;
+        let update = Update { session, of };
         self.connection
             .apply_with_room(|state, _| {
                 if let Err(lost) = state.alive() {
@@ -75,33 +80,12 @@ impl SessionHandle {
                 if !state.outbox.has_room() {
                     return None;
                 }
-                Some(write_update(state, &self.session, &update))
+                Some(update.put(&mut state.outbox))
             })
             .await
     }
 
-    for_each_update!(async_updates);
-}
-
-/// Gives an update its place on the wire.
-pub(super) fn write_update(
-    state: &mut State<AgentSide>,
-    session: &SessionId,
-    update: &SessionUpdate,
-) -> Result<(), Error> {
-    #[derive(Serialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Params<'a> {
-        session_id: &'a SessionId,
-        update: &'a SessionUpdate,
-    }
-    let params = Params {
-        session_id: session,
-        update,
-    };
-    let method = CLIENT_METHOD_NAMES.session_update;
-    let written = state.outbox.notification(method, &params);
-    written.map_err(|error| Error::unwritable(method, &error))
+    for_each_update!(async_senders);
 }
 
 impl fmt::Debug for SessionHandle {

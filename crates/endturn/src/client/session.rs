@@ -1,0 +1,255 @@
+//! A session, as one thing to hold.
+
+use std::{fmt, sync::Arc};
+
+use super::{Client, Prompt, SessionState, Turn};
+use crate::{
+    CancellationSignal,
+    request::Call,
+    schema::v1::{
+        CloseSessionRequest, CloseSessionResponse, ContentBlock, LoadSessionRequest,
+        NewSessionRequest, PromptRequest, ResumeSessionRequest, SessionConfigId,
+        SessionConfigOption, SessionConfigOptionValue, SessionId, SessionModeId,
+        SetSessionConfigOptionRequest, SetSessionModeRequest,
+    },
+};
+
+/// One session of an agent.
+///
+/// Clones are the same session.
+/// Dropping it changes nothing at the agent; to have it free what it holds, [`close`](Self::close) it.
+///
+/// ```no_run
+/// # async fn example(client: endturn::Client) -> Result<(), endturn::Error> {
+/// use endturn::{client::Session, schema::v1::{NewSessionRequest, SessionUpdate}};
+///
+/// let session = Session::open(&client, NewSessionRequest::new("/work")).await?;
+/// let mut turn = session.turn("Tidy up", None);
+/// while let Some(update) = turn.next().await {
+///     if let SessionUpdate::AgentMessageChunk(chunk) = update {
+///         println!("{:?}", chunk.content);
+///     }
+/// }
+/// println!("{:?}", turn.response().await?.stop_reason);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Session {
+    client: Client,
+    id: SessionId,
+}
+
+impl Session {
+    /// Opens a new session; see [`Client::new_session`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`Client::request`].
+    pub fn open(client: &Client, request: NewSessionRequest) -> Call<Self> {
+        let client = client.clone();
+        client.new_session(request).and_then(async move |response| {
+            let session = Self::of(&client, response.session_id);
+            session.fold(|state| state.open(response.modes, response.config_options));
+            Ok(session)
+        })
+    }
+
+    /// Takes up a saved session; its history comes as updates before this is done. See [`Client::load_session`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`Client::request`].
+    pub fn load(client: &Client, request: LoadSessionRequest) -> Call<Self> {
+        let session = Self::of(client, request.session_id.clone());
+        client
+            .load_session(request)
+            .and_then(async move |response| {
+                session.fold(|state| state.open(response.modes, response.config_options));
+                Ok(session)
+            })
+    }
+
+    /// Takes up a saved session without its history; see [`Client::resume_session`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`Client::request`].
+    pub fn resume(client: &Client, request: ResumeSessionRequest) -> Call<Self> {
+        let session = Self::of(client, request.session_id.clone());
+        client
+            .resume_session(request)
+            .and_then(async move |response| {
+                session.fold(|state| state.open(response.modes, response.config_options));
+                Ok(session)
+            })
+    }
+
+    /// A session that was opened in another way.
+    #[must_use]
+    pub fn of(client: &Client, id: impl Into<SessionId>) -> Self {
+        Self {
+            client: client.clone(),
+            id: id.into(),
+        }
+    }
+
+    /// The session's id.
+    #[must_use]
+    pub fn id(&self) -> &SessionId {
+        &self.id
+    }
+
+    /// The client that it belongs to.
+    #[must_use]
+    pub fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// Runs one turn, and gives the agent's answer; see [`Client::prompt`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    ///
+    /// # Cancel safety
+    ///
+    /// As there.
+    pub fn prompt<'a>(
+        &self,
+        prompt: impl Into<PromptContent>,
+        signal: impl Into<Option<&'a CancellationSignal>>,
+    ) -> Prompt {
+        self.client.prompt(self.request(prompt), signal)
+    }
+
+    /// Runs one turn, and gives its updates as they come, besides to the [update handler](super::ClientBuilder::on_update).
+    ///
+    /// It is sent when it is polled, as a [`Prompt`] is.
+    pub fn turn<'a>(
+        &self,
+        prompt: impl Into<PromptContent>,
+        signal: impl Into<Option<&'a CancellationSignal>>,
+    ) -> Turn {
+        Turn::new(
+            self.client.clone(),
+            self.request(prompt),
+            signal.into().cloned(),
+        )
+    }
+
+    fn request(&self, prompt: impl Into<PromptContent>) -> PromptRequest {
+        PromptRequest::new(self.id.clone(), prompt.into().0)
+    }
+
+    /// Sends `session/cancel` for the session's turn; see [`Client::cancel`].
+    pub fn cancel(&self) {
+        self.client.cancel(&self.id);
+    }
+
+    /// Puts the session into another one of its modes; see [`Client::set_mode`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`Client::request`].
+    pub fn set_mode(&self, mode: impl Into<SessionModeId>) -> Call<()> {
+        let (session, mode) = (self.clone(), mode.into());
+        let request = SetSessionModeRequest::new(self.id.clone(), mode.clone());
+        self.client
+            .set_mode(request)
+            .and_then(async move |_response| {
+                session.fold(|state| state.set_mode(mode));
+                Ok(())
+            })
+    }
+
+    /// Sets one of the session's config options, and gives all of them as they are then; see [`Client::set_config_option`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`Client::request`].
+    pub fn set_config_option(
+        &self,
+        option: impl Into<SessionConfigId>,
+        value: impl Into<SessionConfigOptionValue>,
+    ) -> Call<Vec<SessionConfigOption>> {
+        let session = self.clone();
+        let request = SetSessionConfigOptionRequest::new(self.id.clone(), option, value);
+        self.client
+            .set_config_option(request)
+            .and_then(async move |response| {
+                let options = response.config_options;
+                session.fold(|state| state.set_config_options(options.clone()));
+                Ok(options)
+            })
+    }
+
+    /// Closes the session: its turn is cancelled, and the agent frees what it holds for it; see [`Client::close_session`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`Client::request`].
+    pub fn close(&self) -> Call<CloseSessionResponse> {
+        let session = self.clone();
+        let request = CloseSessionRequest::new(self.id.clone());
+        self.client
+            .close_session(request)
+            .and_then(async move |response| {
+                let connection = &session.client.handle.connection;
+                let forgotten = connection.apply(|state, _| state.side.states.forget(&session.id));
+                drop(forgotten);
+                Ok(response)
+            })
+    }
+
+    /// What holds of the session after the updates that the update handler has seen; `None` unless the client [keeps track](super::ClientBuilder::track_sessions), or when there was nothing to be known yet.
+    #[must_use]
+    pub fn state(&self) -> Option<Arc<SessionState>> {
+        let connection = &self.client.handle.connection;
+        connection.apply(|state, _| state.side.states.get(&self.id))
+    }
+
+    /// Changes what is known of the session, if the client keeps track.
+    fn fold(&self, change: impl FnOnce(&mut SessionState)) {
+        let connection = &self.client.handle.connection;
+        if connection.side().handlers.tracks_sessions {
+            connection.apply(|state, _| state.side.states.fold(&self.id, change));
+        }
+    }
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session")
+            .field("id", &self.id)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a prompt says: a text, or blocks of content.
+#[derive(Debug, Clone)]
+pub struct PromptContent(Vec<ContentBlock>);
+
+impl From<&str> for PromptContent {
+    fn from(text: &str) -> Self {
+        Self(vec![text.into()])
+    }
+}
+
+impl From<String> for PromptContent {
+    fn from(text: String) -> Self {
+        Self(vec![text.into()])
+    }
+}
+
+impl From<ContentBlock> for PromptContent {
+    fn from(block: ContentBlock) -> Self {
+        Self(vec![block])
+    }
+}
+
+impl From<Vec<ContentBlock>> for PromptContent {
+    fn from(blocks: Vec<ContentBlock>) -> Self {
+        Self(blocks)
+    }
+}
