@@ -27,13 +27,9 @@ use tokio::sync::{mpsc, oneshot};
 
 /// The text of a piece of message.
 fn word(update: SessionUpdate) -> String {
-    match update {
-        SessionUpdate::AgentMessageChunk(chunk) => match chunk.content {
-            ContentBlock::Text(text) => text.text,
-            other => panic!("{other:?}"),
-        },
-        other => panic!("{other:?}"),
-    }
+    let update = serde_json::to_value(update).unwrap();
+    assert_eq!(update["sessionUpdate"], "agent_message_chunk", "{update}");
+    update["content"]["text"].as_str().unwrap().to_owned()
 }
 
 async fn words(turn: &mut Turn) -> Vec<String> {
