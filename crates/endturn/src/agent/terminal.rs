@@ -7,7 +7,7 @@ use tokio::{sync::oneshot, time::timeout};
 use super::{PromptContext, side::AgentSide};
 use crate::{
     connection::Connection,
-    error::Error,
+    error::{Error, ErrorOrigin},
     request::{Call, Request, ToClient as _, limit_of, write},
     schema::v1::{
         CreateTerminalRequest, EnvVariable, KillTerminalRequest, ReleaseTerminalRequest, SessionId,
@@ -288,8 +288,11 @@ impl Terminal {
     pub async fn release(mut self) -> Result<(), Error> {
         let request = ReleaseTerminalRequest::new(self.session(), self.id.clone());
         let released = self.cx.request(&request).await;
-        // If it could not be sent, dropping this says it once more; a client that has done it already does not mind.
-        self.released = released.is_ok();
+        // If it could not be sent or was called off, dropping this says it once more; a client that has done it already does not mind.
+        self.released = match &released {
+            Ok(_) => true,
+            Err(error) => error.origin() == ErrorOrigin::Peer && !error.is_cancelled(),
+        };
         released.map(drop)
     }
 
