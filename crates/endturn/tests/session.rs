@@ -27,13 +27,12 @@ use tokio::sync::oneshot;
 
 /// The text of a piece of message.
 fn word(update: SessionUpdate) -> String {
-    match update {
-        SessionUpdate::AgentMessageChunk(chunk) => match chunk.content {
-            ContentBlock::Text(text) => text.text,
-            other => panic!("{other:?}"),
-        },
-        other => panic!("{other:?}"),
+    if let SessionUpdate::AgentMessageChunk(chunk) = &update
+        && let ContentBlock::Text(text) = &chunk.content
+    {
+        return text.text.clone();
     }
+    panic!("{update:?}");
 }
 
 async fn words(turn: &mut Turn) -> Vec<String> {
