@@ -1,6 +1,8 @@
 //! An agent whose turns do what the test wants, and the raw client that watches it.
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub(crate) mod terminal;
+
 use std::fmt;
 
 use endturn::{
