@@ -5,13 +5,13 @@ mod work;
 
 use std::time::Duration;
 
-use common::{cancel, cancel_request, message, stopped};
+use common::{cancel, cancel_request, message, result, stopped};
 use endturn::{PromptContext, agent::Terminal};
 use endturn_testkit::RawPeer;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 use work::{
-    agent, begin, error, outcome,
+    agent, begin, blocking_agent, error, outcome,
     terminal::{about, created, done, exited, make, named},
 };
 
@@ -158,6 +158,51 @@ async fn a_terminal_that_is_named_too_late_is_released_at_once() {
     client.send(cancel_request(1)).await;
     let ended = error(1, -32800, "Request cancelled");
     late(&mut client, ended).await;
+}
+
+#[tokio::test]
+async fn a_command_that_is_being_started_when_its_turn_ends_fails_at_once() {
+    // On a thread that nobody can interrupt.
+    let (tell, mut told) = mpsc::unbounded_channel();
+    let mut client = begin(blocking_agent(move |cx| {
+        let said = outcome(cx.start_command(make()).map(drop));
+        tell.send(said).unwrap();
+        Ok(())
+    }))
+    .await;
+    assert_eq!(client.receive().await, created(1));
+    client.send(cancel_request(1)).await;
+    late(&mut client, error(1, -32800, "Request cancelled")).await;
+    assert_eq!(told.recv().await.unwrap(), "Cancelled");
+
+    // Beside the handler, which ends by itself.
+    let (tell, mut told) = mpsc::unbounded_channel();
+    let mut client = begin(agent(move |cx| {
+        let tell = tell.clone();
+        async move {
+            let beside = cx.clone();
+            tokio::spawn(async move {
+                let said = outcome(beside.start_command(make()).await.map(drop));
+                tell.send(said).unwrap();
+            });
+            cx.read_text_file("/a").await?;
+            Ok(())
+        }
+    }))
+    .await;
+    let read = client.receive().await["id"].clone();
+    let create = client.receive().await;
+    assert_eq!(create["method"], "terminal/create");
+    client.send(result(read, json!({"content": ""}))).await;
+    assert_eq!(client.receive().await, stopped(1, "end_turn"));
+    assert_eq!(told.recv().await.unwrap(), "TurnEnded");
+    let create = create["id"].clone();
+    assert_eq!(client.receive().await, cancel_request(create.clone()));
+    client
+        .send(result(create, json!({"terminalId": "t"})))
+        .await;
+    assert_eq!(client.receive().await, about(3, "release"));
+    assert!(client.barrier().await.is_empty());
 }
 
 /// The turn is over, the client is asked to stop what it does, and names the terminal all the same.

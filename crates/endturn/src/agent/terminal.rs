@@ -219,7 +219,12 @@ impl PromptContext {
         });
         // The client is asked to stop when nobody waits for it any more.
         let _stop = stop.drop_guard();
-        match within(limit, created).await {
+        let created = tokio::select! {
+            biased;
+            created = within(limit, created) => created,
+            over = self.over() => return Err(over),
+        };
+        match created {
             Some(Ok(terminal)) => terminal,
             Some(Err(_)) => Err(Error::turn_over(self.is_cancelled())),
             None => Err(Error::timeout(CreateTerminalRequest::METHOD, limit)),
