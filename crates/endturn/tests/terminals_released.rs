@@ -254,6 +254,29 @@ async fn a_release_that_was_called_off_is_sent_again() {
     assert!(client.barrier().await.is_empty());
 }
 
+#[tokio::test]
+async fn a_release_that_nobody_waits_for_any_more_is_sent_again() {
+    let mut client = begin(agent(|cx| async move {
+        let terminal = cx.start_command(make()).await?;
+        tokio::select! {
+            biased;
+            _ = terminal.release() => unreachable!("nobody has answered"),
+            () = std::future::ready(()) => {}
+        }
+        Ok(())
+    }))
+    .await;
+    client.receive().await;
+    client.send(named(1)).await;
+    // The client may follow the cancel, so that the first one counts for nothing.
+    assert_eq!(client.receive().await, about(2, "release"));
+    assert_eq!(client.receive().await, cancel_request(2));
+    assert_eq!(client.receive().await, about(3, "release"));
+    assert_eq!(client.receive().await, stopped(1, "end_turn"));
+    client.send_all([done(2), done(3)]).await;
+    assert!(client.barrier().await.is_empty());
+}
+
 /// An agent whose turns start a command, hand the terminal out, and end.
 fn hands_out() -> (
     endturn::agent::AgentBuilder,

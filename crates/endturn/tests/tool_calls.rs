@@ -5,7 +5,7 @@ mod work;
 
 use std::time::Duration;
 
-use common::{cancel, cancel_request, message, stopped};
+use common::{cancel, cancel_request, message, prompt, stopped};
 use endturn::{
     Error, HandlerError, HandlerResult,
     schema::v1::{
@@ -13,6 +13,7 @@ use endturn::{
         ToolKind,
     },
 };
+use endturn_testkit::RawPeer;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 use work::{agent, begin, blocking_agent, update};
@@ -202,6 +203,33 @@ async fn a_run_that_is_dropped_fails() {
     assert_eq!(client.receive().await, status("in_progress"));
     assert_eq!(client.receive().await, status("failed"));
     assert_eq!(client.receive().await, message("s", "on"));
+    assert_eq!(client.receive().await, stopped(1, "end_turn"));
+}
+
+/// An end that has to wait for a client that does not read, and is given up.
+#[tokio::test(start_paused = true)]
+async fn an_end_that_is_dropped_before_there_is_room_for_it_is_a_failure() {
+    let agent = agent(|cx| async move {
+        let call = cx.start_tool_call(search()).await?;
+        // More than may wait for the client, in one message.
+        cx.send_message("x".repeat(100 * 1024)).await?;
+        cx.send_message("x".repeat(100 * 1024)).await?;
+        let end = call.complete(fields());
+        let late = tokio::time::timeout(Duration::from_secs(1), end).await;
+        assert!(late.is_err());
+        Ok(())
+    })
+    .build();
+    let (mut client, transport) = RawPeer::pair_with_buffer(1024);
+    tokio::spawn(async move { agent.serve(transport).await });
+    client.initialize().await;
+    client.send(prompt(1, "s", "x")).await;
+    // The clock moves on only when every task waits.
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    assert_eq!(client.receive().await, started());
+    client.receive().await;
+    client.receive().await;
+    assert_eq!(client.receive().await, status("failed"));
     assert_eq!(client.receive().await, stopped(1, "end_turn"));
 }
 
