@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     capabilities::ClientPeer,
-    connection::{Callback, Connection, Key, Parent, Scope, Started},
+    connection::{Callback, Connection, Key, Parent, Scope, Started, State},
     error::Error,
     request::{Call, NotifiesClient, ToClient, limit_of, write},
     schema::v1::{
@@ -146,19 +146,26 @@ impl PromptContext {
 
     /// An error if the turn is over.
     pub(super) fn ensure_open(&self) -> Result<(), Error> {
-        let RequestContext {
-            connection,
-            key,
-            scope,
-            ..
-        } = &self.request;
-        connection.apply(|state, _| {
-            state.alive()?;
-            match state.requests.get_mut(*key) {
-                Some(_) => Ok(()),
-                None => Err(Error::turn_over(scope.is_cancelled())),
-            }
-        })
+        let connection = &self.request.connection;
+        connection.apply(|state, _| self.why_over(state).map_or(Ok(()), Err))
+    }
+
+    /// Waits until the turn is over, and says why.
+    pub(super) async fn over(&self) -> Error {
+        // The end of a turn is a message or the end of the connection, and both have this look again.
+        let connection = &self.request.connection;
+        connection
+            .apply_with_room(|state, _| self.why_over(state))
+            .await
+    }
+
+    fn why_over(&self, state: &mut State<AgentSide>) -> Option<Error> {
+        let RequestContext { key, scope, .. } = &self.request;
+        if let Err(lost) = state.alive() {
+            return Some(lost);
+        }
+        let over = state.requests.get_mut(*key).is_none();
+        over.then(|| Error::turn_over(scope.is_cancelled()))
     }
 
     /// Asks the user for a permission with a request of one's own, and waits for the decision however long it takes: no request timeout applies.

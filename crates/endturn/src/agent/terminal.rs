@@ -3,11 +3,12 @@
 use std::{fmt, path::PathBuf, time::Duration};
 
 use tokio::{sync::oneshot, time::timeout};
+use tokio_util::sync::CancellationToken;
 
 use super::{PromptContext, side::AgentSide};
 use crate::{
     connection::Connection,
-    error::Error,
+    error::{Error, ErrorOrigin},
     request::{Call, Request, ToClient as _, limit_of, write},
     schema::v1::{
         CreateTerminalRequest, EnvVariable, KillTerminalRequest, ReleaseTerminalRequest, SessionId,
@@ -132,14 +133,18 @@ impl PromptContext {
     /// # Errors
     ///
     /// If the directory is a relative path or the client does not offer terminals; then nothing is sent.
-    /// If the client answers with an error, for a program that is not there for example; if the turn is cancelled or ends, or the connection is lost.
+    /// If the client answers with an error, for a program that is not there for example, or does not start the command in [time](super::AgentBuilder::request_timeout); if the turn is cancelled or ends, or the connection is lost.
     ///
     /// # Cancel safety
     ///
     /// Dropping the future releases the terminal, which ends the command.
     pub async fn run_command(&self, command: TerminalCommand) -> Result<CommandOutput, Error> {
         let limit = command.timeout;
-        let terminal = self.start_command(command).await?;
+        let terminal = tokio::select! {
+            biased;
+            () = self.cancelled() => return Err(Error::turn_over(true)),
+            started = self.start_command(command) => started?,
+        };
         let waited = tokio::select! {
             biased;
             () = self.cancelled() => None,
@@ -168,11 +173,12 @@ impl PromptContext {
     ///
     /// # Errors
     ///
-    /// As for [`run_command`](Self::run_command).
+    /// As for [`run_command`](Self::run_command), except that a `session/cancel` alone is none: a handler that cleans up may still start a command.
     ///
     /// # Cancel safety
     ///
-    /// If the future is dropped while the client starts the command, the terminal is released as soon as the client has named it.
+    /// If the future is dropped while the client starts the command, the client is sent one `$/cancel_request`, and a terminal that it names all the same is released at once.
+    /// So it is when the client takes longer than a request [may](super::AgentBuilder::request_timeout).
     pub async fn start_command(&self, command: TerminalCommand) -> Result<Terminal, Error> {
         let session = self.session_id().clone();
         let connection = self.connection().clone();
@@ -183,16 +189,18 @@ impl PromptContext {
             .and_then(|()| write(CreateTerminalRequest::METHOD, &request))?;
         self.ensure_open()?;
 
-        // On a task of its own, and not on behalf of the turn: whatever becomes of that, somebody has to learn which terminal there is to be released.
         let limit = connection.side().handlers.request_timeout;
         let limit = limit_of::<CreateTerminalRequest>(limit);
+        // On a task of its own, not on behalf of the turn and without a limit: whatever becomes of those, somebody has to learn which terminal there is to be released.
+        let stop = CancellationToken::new();
         let create = Call::new(
             &connection,
             CreateTerminalRequest::METHOD.into(),
             Ok(params),
-            limit,
+            Duration::ZERO,
             None,
-        );
+        )
+        .cancel_when(&stop.clone().into());
         let (sender, created) = oneshot::channel();
         let cx = self.clone();
         tokio::spawn(async move {
@@ -209,9 +217,17 @@ impl PromptContext {
             // If nobody waits for it any more, dropping it here releases it.
             drop(sender.send(terminal));
         });
-        match created.await {
-            Ok(terminal) => terminal,
-            Err(_) => Err(Error::turn_over(self.is_cancelled())),
+        // The client is asked to stop when nobody waits for it any more.
+        let _stop = stop.drop_guard();
+        let created = tokio::select! {
+            biased;
+            created = within(limit, created) => created,
+            over = self.over() => return Err(over),
+        };
+        match created {
+            Some(Ok(terminal)) => terminal,
+            Some(Err(_)) => Err(Error::turn_over(self.is_cancelled())),
+            None => Err(Error::timeout(CreateTerminalRequest::METHOD, limit)),
         }
     }
 }
@@ -288,8 +304,11 @@ impl Terminal {
     pub async fn release(mut self) -> Result<(), Error> {
         let request = ReleaseTerminalRequest::new(self.session(), self.id.clone());
         let released = self.cx.request(&request).await;
-        // If it could not be sent, dropping this says it once more; a client that has done it already does not mind.
-        self.released = released.is_ok();
+        // If it could not be sent or was called off, dropping this says it once more; a client that has done it already does not mind.
+        self.released = match &released {
+            Ok(_) => true,
+            Err(error) => error.origin() == ErrorOrigin::Peer && !error.is_cancelled(),
+        };
         released.map(drop)
     }
 
