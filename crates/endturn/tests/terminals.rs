@@ -87,31 +87,35 @@ async fn a_command_that_fails_is_no_error_and_no_success() {
 
 #[tokio::test(start_paused = true)]
 async fn a_command_whose_time_is_up_is_killed_and_its_output_is_kept() {
-    let mut client = begin(agent(|cx| async move {
-        let done = cx.run_command(make().timeout(HOUR)).await?;
-        assert!(done.timed_out && !done.success());
-        assert_eq!(done.exit_status.unwrap().signal.as_deref(), Some("SIGKILL"));
-        cx.send_message(done.output).await?;
-        Ok(())
-    }))
-    .await
-    .limit(2 * HOUR);
-    client.receive().await;
-    client.send(named(1)).await;
-    let start = tokio::time::Instant::now();
-    assert_eq!(client.receive().await, about(2, "wait_for_exit"));
-    assert_eq!(client.receive().await, cancel_request(2));
-    assert_eq!(start.elapsed().as_secs(), HOUR.as_secs());
-    assert_eq!(client.receive().await, about(3, "kill"));
-    client.send(done(3)).await;
-    assert_eq!(client.receive().await, about(4, "output"));
-    let killed = json!({"output": "half", "truncated": false, "exitStatus": {"signal": "SIGKILL"}});
-    client.send(result(4, killed)).await;
-    assert_eq!(client.receive().await, about(5, "release"));
-    client.send(done(5)).await;
-    assert_eq!(client.receive().await, message("s", "half"));
-    assert_eq!(client.receive().await, stopped(1, "end_turn"));
-    assert!(client.barrier().await.is_empty());
+    // Also when it could not be killed, since it has just ended for example.
+    for kill in [done(3), error(3, -32603, "no")] {
+        let mut client = begin(agent(|cx| async move {
+            let done = cx.run_command(make().timeout(HOUR)).await?;
+            assert!(done.timed_out && !done.success());
+            assert_eq!(done.exit_status.unwrap().signal.as_deref(), Some("SIGKILL"));
+            cx.send_message(done.output).await?;
+            Ok(())
+        }))
+        .await
+        .limit(2 * HOUR);
+        client.receive().await;
+        client.send(named(1)).await;
+        let start = tokio::time::Instant::now();
+        assert_eq!(client.receive().await, about(2, "wait_for_exit"));
+        assert_eq!(client.receive().await, cancel_request(2));
+        assert_eq!(start.elapsed().as_secs(), HOUR.as_secs());
+        assert_eq!(client.receive().await, about(3, "kill"));
+        client.send(kill).await;
+        assert_eq!(client.receive().await, about(4, "output"));
+        let killed =
+            json!({"output": "half", "truncated": false, "exitStatus": {"signal": "SIGKILL"}});
+        client.send(result(4, killed)).await;
+        assert_eq!(client.receive().await, about(5, "release"));
+        client.send(done(5)).await;
+        assert_eq!(client.receive().await, message("s", "half"));
+        assert_eq!(client.receive().await, stopped(1, "end_turn"));
+        assert!(client.barrier().await.is_empty());
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -152,7 +156,7 @@ async fn a_command_that_cannot_be_started_leaves_nothing_to_release() {
 
 #[tokio::test(start_paused = true)]
 async fn a_client_that_refuses_a_step_is_told_to_release() {
-    for refused in ["wait_for_exit", "kill", "output"] {
+    for refused in ["wait_for_exit", "output"] {
         let mut client = begin(agent(|cx| async move {
             let run = cx.run_command(make().timeout(HOUR));
             let error = run.await.unwrap_err();
@@ -164,11 +168,7 @@ async fn a_client_that_refuses_a_step_is_told_to_release() {
         client.receive().await;
         client.send(named(1)).await;
         let mut next = 2;
-        if refused == "kill" {
-            assert_eq!(client.receive().await, about(2, "wait_for_exit"));
-            assert_eq!(client.receive().await, cancel_request(2));
-            next = 3;
-        } else if refused == "output" {
+        if refused == "output" {
             client.receive().await;
             client.send(exited(2, 0)).await;
             next = 3;

@@ -23,7 +23,7 @@ pub enum Decision {
     RejectedOnce,
     /// Refused, now and whenever it is asked again.
     RejectedAlways,
-    /// Not decided: the turn was cancelled.
+    /// Not decided: the turn was cancelled, or the client let the question go.
     Cancelled,
 }
 
@@ -40,7 +40,7 @@ impl Decision {
         matches!(self, Self::AllowedAlways | Self::RejectedAlways)
     }
 
-    /// Whether the turn was cancelled before there was a decision.
+    /// Whether there was no decision.
     #[must_use]
     pub fn is_cancelled(self) -> bool {
         self == Self::Cancelled
@@ -122,7 +122,7 @@ impl PromptContext {
             .await
     }
 
-    /// Has the user choose among options; `None` if the turn was cancelled before.
+    /// Has the user choose among options; `None` if there was no choice, because the turn was cancelled for example.
     ///
     /// # Errors
     ///
@@ -138,7 +138,12 @@ impl PromptContext {
     ) -> Result<Option<PermissionOption>, Error> {
         let session = self.session_id().clone();
         let mut request = RequestPermissionRequest::new(session, call.into(), options);
-        let outcome = self.request(&request).await?.outcome;
+        let outcome = match self.request(&request).await {
+            Ok(response) => response.outcome,
+            // A client may answer the `$/cancel_request` that a cancelled turn has its questions sent.
+            Err(error) if error.protocol().is_some() && error.is_cancelled() => return Ok(None),
+            Err(error) => return Err(error),
+        };
         let RequestPermissionOutcome::Selected(selected) = outcome else {
             return Ok(None);
         };

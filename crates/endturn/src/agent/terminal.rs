@@ -81,7 +81,7 @@ impl TerminalCommand {
         self
     }
 
-    /// How long the command may run before [`run_command`](PromptContext::run_command) kills it; zero, the default, is for ever.
+    /// How long the command may run before it is killed, by [`run_command`](PromptContext::run_command) or [`finish`](Terminal::finish); zero, the default, is for ever.
     ///
     /// It is off by default because a long build is not a fault.
     pub fn timeout(mut self, limit: Duration) -> Self {
@@ -128,7 +128,7 @@ impl PromptContext {
     /// When the turn is cancelled it is killed too, and the call fails with an error that [says so](Error::is_cancelled).
     /// The terminal is released in any case, also when this future is dropped.
     ///
-    /// To show the user a command while it runs, [start](Self::start_command) it, and put its [id](Terminal::id) into the content of a tool call.
+    /// To show the user a command while it runs, [start](Self::start_command) it, put its [id](Terminal::id) into the content of a tool call, and [finish](Terminal::finish) it.
     ///
     /// # Errors
     ///
@@ -139,37 +139,15 @@ impl PromptContext {
     ///
     /// Dropping the future releases the terminal, which ends the command.
     pub async fn run_command(&self, command: TerminalCommand) -> Result<CommandOutput, Error> {
-        let limit = command.timeout;
         let terminal = tokio::select! {
             biased;
             () = self.cancelled() => return Err(Error::turn_over(true)),
             started = self.start_command(command) => started?,
         };
-        let waited = tokio::select! {
-            biased;
-            () = self.cancelled() => None,
-            waited = within(limit, terminal.wait()) => Some(waited),
-        };
-        let (exit_status, timed_out) = match waited {
-            Some(Some(exit)) => (Some(exit?), false),
-            Some(None) => {
-                terminal.kill().await?;
-                (None, true)
-            }
-            // The release kills it.
-            None => return Err(Error::turn_over(true)),
-        };
-        let written = terminal.output().await?;
-        terminal.release().await?;
-        Ok(CommandOutput {
-            output: written.output,
-            truncated: written.truncated,
-            exit_status: exit_status.or(written.exit_status),
-            timed_out,
-        })
+        terminal.finish().await
     }
 
-    /// Starts a command in a terminal of the client, and does not wait for its end; its [timeout](TerminalCommand::timeout) does not apply.
+    /// Starts a command in a terminal of the client, and does not wait for its end.
     ///
     /// # Errors
     ///
@@ -202,7 +180,7 @@ impl PromptContext {
         )
         .cancel_when(&stop.clone().into());
         let (sender, created) = oneshot::channel();
-        let cx = self.clone();
+        let (cx, timeout) = (self.clone(), command.timeout);
         tokio::spawn(async move {
             let terminal =
                 create
@@ -211,6 +189,7 @@ impl PromptContext {
                         |response: <CreateTerminalRequest as Request>::Response| Terminal {
                             cx,
                             id: response.terminal_id,
+                            timeout,
                             released: false,
                         },
                     );
@@ -240,6 +219,8 @@ impl PromptContext {
 pub struct Terminal {
     cx: PromptContext,
     id: TerminalId,
+    /// How long the command may run; zero is for ever.
+    timeout: Duration,
     released: bool,
 }
 
@@ -248,6 +229,57 @@ impl Terminal {
     #[must_use]
     pub fn id(&self) -> &TerminalId {
         &self.id
+    }
+
+    /// Carries the command to its end, releases the terminal, and gives what was written.
+    ///
+    /// It is [`run_command`](PromptContext::run_command) from here on: when the command's [time](TerminalCommand::timeout), counted from now, is up, it is killed, and what it wrote until then is given; when the turn is cancelled, the terminal is released and the call fails with an error that [says so](Error::is_cancelled).
+    ///
+    /// ```
+    /// # use endturn::{HandlerResult, PromptContext, agent::TerminalCommand, schema::v1::{self, *}};
+    /// # async fn handler(cx: PromptContext) -> HandlerResult<()> {
+    /// let call = cx.start_tool_call(ToolCall::new("call-1", "Run the tests")).await?;
+    /// let terminal = cx.start_command(TerminalCommand::new("cargo").args(["test"])).await?;
+    /// let shown = v1::Terminal::new(terminal.id().clone());
+    /// let fields = ToolCallUpdateFields::new().content(vec![ToolCallContent::Terminal(shown)]);
+    /// call.update(fields).await?;
+    /// let output = call.run(terminal.finish()).await?;
+    /// # drop(output);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If the client answers with an error, the turn is cancelled or ends, or the connection is lost.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future releases the terminal, which ends the command.
+    pub async fn finish(self) -> Result<CommandOutput, Error> {
+        let waited = tokio::select! {
+            biased;
+            // The release kills it.
+            () = self.cx.cancelled() => return Err(Error::turn_over(true)),
+            waited = within(self.timeout, self.wait()) => waited,
+        };
+        let timed_out = waited.is_none();
+        if timed_out {
+            match self.kill().await {
+                // A client that cannot kill it, because it has just ended for example, still has its output.
+                Err(error) if error.protocol().is_none() => return Err(error),
+                Ok(()) | Err(_) => {}
+            }
+        }
+        let exit_status = waited.transpose()?;
+        let written = self.output().await?;
+        self.release().await?;
+        Ok(CommandOutput {
+            output: written.output,
+            truncated: written.truncated,
+            exit_status: exit_status.or(written.exit_status),
+            timed_out,
+        })
     }
 
     /// What the command has written so far, and how it ended if it has.

@@ -140,6 +140,16 @@ impl Terminal {
         self.terminal.id()
     }
 
+    /// Carries the command to its end, releases the terminal, and gives what was written; see [`agent::Terminal::finish`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    #[track_caller]
+    pub fn finish(self) -> Result<CommandOutput, Error> {
+        self.cx.wait(self.terminal.finish())
+    }
+
     /// What the command has written so far; see [`agent::Terminal::output`].
     ///
     /// # Errors
