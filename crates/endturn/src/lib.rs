@@ -52,6 +52,8 @@
 //! - [what a turn is](guide::turns), [the two ways of cancelling](guide::mechanisms), and [how they look on the wire](guide::flows);
 //! - [what is policy and not protocol](guide::policy), and [what stands before what](guide::ordering);
 //! - for agents: [noticing a cancellation](guide::noticing); for clients: [stopping a turn](guide::clients), [open questions](guide::questions), and [what to do when nothing answers](guide::escalation);
+//! - [every method](guide::methods) with its type, its handler and its call, and extensions; [what each side offers](guide::capabilities), and how the conversation begins;
+//! - for agents: [files, terminals, permissions and tool calls](guide::tools); for clients: [sessions](guide::sessions), their turns and their state;
 //! - [errors](guide::errors), [transports](guide::transports), [testing](guide::testing), and [what is different from the ACP Java SDK](guide::java).
 //!
 //! # Features

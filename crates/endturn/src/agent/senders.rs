@@ -50,7 +50,7 @@ macro_rules! for_each_update {
 
             /// Says how many tokens of the context are in use, and how many there is room for.
             ///
-            /// What it has cost is added with [`UsageUpdate::cost`] and `send_update`.
+            /// What it has cost is added with [`UsageUpdate::cost`](crate::schema::v1::UsageUpdate::cost) and `send_update`.
             send_usage(used: u64, size: u64) => Of::Any(&SessionUpdate::UsageUpdate(UsageUpdate::new(used, size)));
 
             /// Gives the session a title.
