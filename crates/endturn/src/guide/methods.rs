@@ -319,7 +319,7 @@
 //!
 //! | what | fails as |
 //! |---|---|
-//! | `initialize` has not been answered | [`NotInitialized`](crate::ErrorKind::NotInitialized) |
+//! | there is no answer to `initialize` yet | [`NotInitialized`](crate::ErrorKind::NotInitialized) |
 //! | the peer does not declare the capability of the method | [`MissingCapability`](crate::ErrorKind::MissingCapability) |
 //! | a prompt has an image, audio or an embedded resource, and the agent does not declare `promptCapabilities.image`, `.audio` or `.embeddedContext` | `MissingCapability` |
 //! | a session is set up with an MCP server over HTTP or SSE, with additional directories or with a system prompt, and the agent does not declare `mcpCapabilities.http`, `.sse`, `sessionCapabilities.additionalDirectories` or `.systemPrompt` | `MissingCapability` |

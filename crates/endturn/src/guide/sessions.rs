@@ -191,7 +191,13 @@
 //!
 #![cfg_attr(feature = "files", doc = "[`LocalFiles`]: crate::client::LocalFiles")]
 #![cfg_attr(not(feature = "files"), doc = "[`LocalFiles`]: crate::client")]
-#![cfg_attr(feature = "process", doc = "[`LocalTerminals`]: crate::client::LocalTerminals")]
+#![cfg_attr(
+    feature = "process",
+    doc = "[`LocalTerminals`]: crate::client::LocalTerminals"
+)]
 #![cfg_attr(not(feature = "process"), doc = "[`LocalTerminals`]: crate::client")]
-#![cfg_attr(feature = "process", doc = "[`TerminalView`]: crate::client::TerminalView")]
+#![cfg_attr(
+    feature = "process",
+    doc = "[`TerminalView`]: crate::client::TerminalView"
+)]
 #![cfg_attr(not(feature = "process"), doc = "[`TerminalView`]: crate::client")]
