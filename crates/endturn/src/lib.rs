@@ -4,6 +4,7 @@
 //! This crate has both ends of it: an [`Agent`] serves handlers, a [`Client`] drives an agent.
 //! Programs without an async runtime have the same in [`blocking`].
 //! Types of the protocol come from the official schema crate, see [`schema`]; what carries the bytes is a [`transport`].
+//! Every method of version 1 has a handler and a call, and [a table](guide::methods) says which.
 //!
 //! ```
 //! use endturn::{
