@@ -36,6 +36,8 @@ pub const PROTOCOL_VERSION: ProtocolVersion = ProtocolVersion::V1;
 ///     let sessions = client.list_sessions(ListSessionsRequest::new()).await?.sessions;
 ///     println!("{} sessions", sessions.len());
 /// }
+/// agent.require_image()?; // fails if prompts cannot contain images
+/// println!("{:?} {:?}", agent.info(), agent.capabilities().meta);
 /// # Ok(())
 /// # }
 /// ```
@@ -50,6 +52,8 @@ pub struct AgentPeer(Arc<InitializeResponse>);
 ///     if cx.client()?.supports_terminal() {
 ///         cx.send_message("I can run the tests.").await?;
 ///     }
+///     cx.client()?.require_write_text_file()?; // fails if files cannot be written
+///     println!("{:?}", cx.client()?.info());
 ///     Ok(PromptResponse::new(StopReason::EndTurn))
 /// });
 /// ```

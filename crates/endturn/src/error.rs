@@ -18,8 +18,14 @@ use crate::{
 /// # fn show(error: endturn::Error) {
 /// if error.is_connection_lost() {
 ///     eprintln!("the agent is gone: {error}");
+/// } else if error.is_capability() {
+///     eprintln!("the agent does not offer {}", error.capability().unwrap_or("that"));
+/// } else if error.is_auth_required() {
+///     eprintln!("please log in");
+/// } else if error.is_busy() || error.is_timeout() || error.is_cancelled() {
+///     eprintln!("try again: {error}");
 /// } else if let Some(code) = error.code() {
-///     eprintln!("the agent answered with error {code}");
+///     eprintln!("the agent answered with error {code}, and {:?}", error.data());
 /// }
 /// # }
 /// ```
@@ -28,6 +34,18 @@ use crate::{
 pub struct Error(Box<Inner>);
 
 /// What kind of thing went wrong.
+///
+/// ```
+/// # fn show(error: endturn::Error) {
+/// use endturn::ErrorKind;
+///
+/// match error.kind() {
+///     ErrorKind::NotInitialized => println!("`initialize` was forgotten"),
+///     ErrorKind::CancelTimedOut => println!("the agent does not stop"),
+///     _ => println!("{error}"),
+/// }
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -58,6 +76,16 @@ pub enum ErrorKind {
 }
 
 /// Which side an error comes from.
+///
+/// ```
+/// # fn show(error: endturn::Error) {
+/// use endturn::ErrorOrigin;
+///
+/// if error.origin() == ErrorOrigin::Peer {
+///     println!("this is for the maker of the agent: {error}");
+/// }
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorOrigin {
@@ -249,6 +277,12 @@ impl Error {
     /// An error that says which capability the peer would have to offer.
     ///
     /// For [requests](crate::request::ToClient::check) of extensions.
+    ///
+    /// ```
+    /// let error = endturn::Error::missing_capability("_meta.example.com/diagrams");
+    /// assert_eq!(error.capability(), Some("_meta.example.com/diagrams"));
+    /// assert!(error.is_capability());
+    /// ```
     pub fn missing_capability(capability: impl Into<Cow<'static, str>>) -> Self {
         let capability = capability.into();
         Self(Box::new(Inner::MissingCapability { capability }))
@@ -361,6 +395,11 @@ pub type HandlerResult<T> = Result<T, HandlerError>;
 
 impl HandlerError {
     /// An error that stays on this side, from a message or from an error type that `?` does not take.
+    ///
+    /// ```
+    /// let error = endturn::HandlerError::internal("the model is not loaded");
+    /// assert_eq!(error.to_string(), "the model is not loaded");
+    /// ```
     pub fn internal(error: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         Self(Failure::Internal(error.into()))
     }

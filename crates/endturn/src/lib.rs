@@ -4,6 +4,7 @@
 //! This crate has both ends of it: an [`Agent`] serves handlers, a [`Client`] drives an agent.
 //! Programs without an async runtime have the same in [`blocking`].
 //! Types of the protocol come from the official schema crate, see [`schema`]; what carries the bytes is a [`transport`].
+//! Every method of version 1 has a handler and a call, and [a table](guide::methods) says which.
 //!
 //! ```
 //! use endturn::{
@@ -52,6 +53,8 @@
 //! - [what a turn is](guide::turns), [the two ways of cancelling](guide::mechanisms), and [how they look on the wire](guide::flows);
 //! - [what is policy and not protocol](guide::policy), and [what stands before what](guide::ordering);
 //! - for agents: [noticing a cancellation](guide::noticing); for clients: [stopping a turn](guide::clients), [open questions](guide::questions), and [what to do when nothing answers](guide::escalation);
+//! - [every method](guide::methods) with its type, its handler and its call, and extensions; [what each side offers](guide::capabilities), and how the conversation begins;
+//! - for agents: [files, terminals, permissions and tool calls](guide::tools); for clients: [sessions](guide::sessions), their turns and their state;
 //! - [errors](guide::errors), [transports](guide::transports), [testing](guide::testing), and [what is different from the ACP Java SDK](guide::java).
 //!
 //! # Features

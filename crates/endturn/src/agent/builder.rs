@@ -26,6 +26,29 @@ use crate::{
 /// A handler that panics has its request answered with error `-32603`; the connection and all other requests go on.
 /// A request without a handler is answered `-32601`, except `initialize`, which has a default.
 /// Registering a handler a second time replaces the first.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use endturn::{Agent, schema::v1::*};
+///
+/// let agent = Agent::builder()
+///     .info(Implementation::new("my-agent", "1.0"))
+///     .auth_methods([AuthMethod::Agent(AuthMethodAgent::new("key", "API key"))])
+///     .on_authenticate(|_request, _cx| async { Ok(AuthenticateResponse::new()) })
+///     .on_new_session(|_request, _cx| async { Ok(NewSessionResponse::new("session-1")) })
+///     .on_prompt_blocking(|_request, cx| {
+///         cx.send_message("Hello.")?;
+///         Ok(PromptResponse::new(StopReason::EndTurn))
+///     })
+///     .on_cancel(|cancel| async move { eprintln!("{} is to stop", cancel.session_id) })
+///     .cancel_grace_period(Duration::from_secs(10))
+///     .max_prompt_duration(Duration::from_secs(30 * 60))
+///     .request_timeout(Duration::from_secs(30))
+///     .line_limit(16 * 1024 * 1024)
+///     .cascade_cancel(false)
+///     .build();
+/// ```
 #[derive(Default)]
 #[must_use]
 pub struct AgentBuilder {
@@ -44,6 +67,13 @@ impl AgentBuilder {
     }
 
     /// What the agent offers in the default answer to `initialize`, instead of what its handlers show.
+    ///
+    /// ```
+    /// use endturn::{Agent, schema::v1::AgentCapabilities};
+    ///
+    /// // Nothing, whatever there is a handler for.
+    /// let builder = Agent::builder().capabilities(AgentCapabilities::new());
+    /// ```
     ///
     /// Source: [Initialization](https://agentclientprotocol.com/protocol/v1/initialization#agent-capabilities).
     pub fn capabilities(self, capabilities: AgentCapabilities) -> Self {
@@ -80,6 +110,15 @@ impl AgentBuilder {
     }
 
     /// Handles `initialize`.
+    ///
+    /// ```
+    /// use endturn::{Agent, capabilities::PROTOCOL_VERSION, schema::v1::InitializeResponse};
+    ///
+    /// let builder = Agent::builder().on_initialize(|request, _cx| async move {
+    ///     eprintln!("the client is {:?}", request.client_info);
+    ///     Ok(InitializeResponse::new(PROTOCOL_VERSION))
+    /// });
+    /// ```
     ///
     /// By default it is answered with the [`info`](Self::info), the [ways to authenticate](Self::auth_methods), and the [capabilities](Self::adjust_capabilities) that the registered handlers make possible.
     /// What the client offers is known from here on, whatever the handler does.
@@ -127,6 +166,15 @@ impl AgentBuilder {
     ///
     /// A session has at most one turn; a prompt for a busy one is answered `-32600` and the handler does not see it.
     /// Once the turn is cancelled it is answered `cancelled`, whatever the handler returns; see [`PromptContext`] for how it learns of that.
+    ///
+    /// ```
+    /// use endturn::{Agent, schema::v1::{PromptResponse, StopReason}};
+    ///
+    /// let builder = Agent::builder().on_prompt(|request, cx| async move {
+    ///     cx.send_message(format!("{} blocks", request.prompt.len())).await?;
+    ///     Ok(PromptResponse::new(StopReason::EndTurn))
+    /// });
+    /// ```
     ///
     /// Source: [Prompt turn](https://agentclientprotocol.com/protocol/v1/prompt-turn).
     pub fn on_prompt<F, Fut>(mut self, handle: F) -> Self
@@ -253,6 +301,24 @@ impl AgentBuilder {
     /// Handles a notification of the client, by its type.
     ///
     /// Each runs on a task of its own, so nothing is promised about the order of two of them.
+    ///
+    /// ```
+    /// use endturn::{Agent, request::{NotifiesAgent, Notification}};
+    ///
+    /// #[derive(serde::Serialize, serde::Deserialize)]
+    /// struct ThemeChanged {
+    ///     dark: bool,
+    /// }
+    ///
+    /// impl Notification for ThemeChanged {
+    ///     const METHOD: &'static str = "_example.com/theme_changed";
+    /// }
+    /// impl NotifiesAgent for ThemeChanged {}
+    ///
+    /// let builder = Agent::builder().on_notification(|theme: ThemeChanged| async move {
+    ///     println!("dark: {}", theme.dark);
+    /// });
+    /// ```
     pub fn on_notification<N, F, Fut>(self, handle: F) -> Self
     where
         N: NotifiesAgent + DeserializeOwned + Send + 'static,
@@ -265,6 +331,15 @@ impl AgentBuilder {
     /// Handles the notifications of a method by its name; see [`on_notification`](Self::on_notification).
     ///
     /// One for `session/cancel` sees what came, and [`on_cancel`](Self::on_cancel) what it means.
+    ///
+    /// ```
+    /// use endturn::Agent;
+    /// use serde_json::Value;
+    ///
+    /// let builder = Agent::builder().on_notification_raw("session/cancel", |params: Value| async move {
+    ///     println!("cancelled because of {}", params["_meta"]["example.com/reason"]);
+    /// });
+    /// ```
     pub fn on_notification_raw<P, F, Fut>(mut self, method: &'static str, handle: F) -> Self
     where
         P: DeserializeOwned + Send + 'static,
@@ -322,7 +397,7 @@ impl AgentBuilder {
     /// How long a request to the client may take; zero is for ever, the default is 60 s.
     ///
     /// When it has passed, the client is sent one `$/cancel_request` and the call fails with a [timeout](crate::Error::is_timeout).
-    /// Requests that a person answers, for a permission for example, are exempt: they end with their turn.
+    /// Requests that are [open-ended](crate::request::Request::OPEN_ENDED) are exempt, since a person answers them or a process has to end: permissions, elicitations, and the wait for the exit of a command. They end with their turn.
     ///
     /// Policy of this SDK.
     pub fn request_timeout(mut self, limit: Duration) -> Self {

@@ -49,6 +49,31 @@ use crate::{
 ///     Ok(PromptResponse::new(StopReason::EndTurn))
 /// });
 /// ```
+///
+/// # Telling the user
+///
+/// ```
+/// # use endturn::{HandlerResult, PromptContext, schema::v1::*};
+/// # async fn handler(cx: PromptContext) -> HandlerResult<()> {
+/// cx.send_thought("Where could that be?").await?;
+/// cx.send_message("It is in ").await?; // pieces of one answer
+/// cx.send_message("`main.rs`.").await?;
+/// cx.send_message_part("message-2", "Another message.").await?;
+/// cx.send_plan(vec![
+///     PlanEntry::new("Find it", PlanEntryPriority::High, PlanEntryStatus::Completed),
+///     PlanEntry::new("Fix it", PlanEntryPriority::High, PlanEntryStatus::InProgress),
+/// ])
+/// .await?;
+/// cx.send_commands(vec![AvailableCommand::new("test", "Run the tests")]).await?;
+/// cx.send_mode("act").await?;
+/// cx.send_config_options(vec![SessionConfigOption::boolean("think", "Think", true)]).await?;
+/// cx.send_usage(12_000, 200_000).await?;
+/// cx.send_title("A bug in main.rs").await?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// Files, terminals, permissions and tool calls are in [the guide](crate::guide::tools).
 #[derive(Clone)]
 pub struct PromptContext {
     request: RequestContext,
@@ -73,6 +98,15 @@ impl PromptContext {
     }
 
     /// Sends an update of this turn.
+    ///
+    /// ```
+    /// # use endturn::{HandlerResult, PromptContext, schema::v1::*};
+    /// # async fn handler(cx: PromptContext) -> HandlerResult<()> {
+    /// let usage = UsageUpdate::new(12_000, 200_000).cost(Cost::new(0.25, "EUR"));
+    /// cx.send_update(SessionUpdate::UsageUpdate(usage)).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// Updates of one turn reach the client in the order of these calls, and before the turn's answer.
     /// While the client reads more slowly than the agent sends, this waits, so that memory stays bounded.
@@ -173,6 +207,21 @@ impl PromptContext {
     /// On `session/cancel` the client answers with the outcome `cancelled`, which is not a rejection.
     /// [`confirm`](Self::confirm), [`ask_permission`](Self::ask_permission) and [`choose`](Self::choose) are the shorter ways.
     ///
+    /// ```
+    /// # use endturn::{HandlerResult, PromptContext, schema::v1::*};
+    /// # async fn handler(cx: PromptContext) -> HandlerResult<()> {
+    /// let call = ToolCallUpdate::new("call-1", ToolCallUpdateFields::new().title("Deploy".to_owned()));
+    /// let options = vec![PermissionOption::new("go", "Go", PermissionOptionKind::AllowOnce)];
+    /// let request = RequestPermissionRequest::new(cx.session_id().clone(), call, options);
+    /// match cx.request_permission(request).await?.outcome {
+    ///     RequestPermissionOutcome::Selected(it) => println!("{}", it.option_id),
+    ///     RequestPermissionOutcome::Cancelled => println!("the turn was cancelled"),
+    ///     _ => {}
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// Source: [Requesting permission](https://agentclientprotocol.com/protocol/v1/tool-calls#requesting-permission).
     ///
     /// # Errors
@@ -191,6 +240,18 @@ impl PromptContext {
 
     /// Sends any request to the client on behalf of this turn; see [`RequestContext::request`].
     ///
+    /// ```
+    /// # use endturn::{HandlerResult, PromptContext, schema::v1::*};
+    /// # async fn handler(cx: PromptContext) -> HandlerResult<()> {
+    /// use std::time::Duration;
+    ///
+    /// let read = ReadTextFileRequest::new(cx.session_id().clone(), "/work/notes.md");
+    /// let notes = cx.request(&read).timeout(Duration::from_secs(5)).await?.content;
+    /// # drop(notes);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// As for [`RequestContext::request`].
@@ -202,7 +263,17 @@ impl PromptContext {
         self.request.request(request)
     }
 
-    /// Sends a request whose method and types this library does not know; see [`RequestContext::request`].
+    /// Sends a request whose method and types this library does not know; see [`RequestContext::request_raw`].
+    ///
+    /// ```
+    /// # async fn handler(cx: endturn::PromptContext) -> endturn::HandlerResult<()> {
+    /// use serde_json::{Value, json};
+    ///
+    /// let answer: Value = cx.request_raw("_example.com/lint", &json!({"path": "/work"})).await?;
+    /// println!("{}", answer["warnings"]);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///
@@ -220,6 +291,17 @@ impl PromptContext {
     }
 
     /// Sends a notification; see [`RequestContext::notify`].
+    ///
+    /// ```
+    /// # async fn handler(cx: endturn::PromptContext) -> endturn::HandlerResult<()> {
+    /// use endturn::schema::v1::CompleteElicitationNotification;
+    /// use serde_json::json;
+    ///
+    /// cx.notify(&CompleteElicitationNotification::new("elicitation-1")).await?;
+    /// cx.notify_raw("_example.com/progress", &json!({"percent": 50})).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///
@@ -246,6 +328,15 @@ impl PromptContext {
     }
 
     /// The client: who it is and what it offers.
+    ///
+    /// ```
+    /// # fn handler(cx: endturn::PromptContext) -> endturn::HandlerResult<()> {
+    /// let client = cx.client()?;
+    /// let name = client.info().map_or("somebody", |info| &info.name);
+    /// println!("{name} has terminals: {}", client.supports_terminal());
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///
@@ -299,6 +390,21 @@ impl fmt::Debug for PromptContext {
 /// A handler's view of a request that is not a prompt.
 ///
 /// Such a handler is dropped when its request is cancelled by `$/cancel_request`, or when the connection is lost; this tells the parts of it that live on.
+/// Clones are the same request.
+///
+/// ```
+/// use endturn::{Agent, schema::v1::{NewSessionResponse, ReadTextFileRequest}};
+///
+/// let agent = Agent::builder().on_new_session(|_request, cx| async move {
+///     cx.on_cancel(|| println!("not needed any more"));
+///     if cx.client()?.supports_read_text_file() {
+///         let read = ReadTextFileRequest::new("session-1", "/work/AGENTS.md");
+///         println!("{}", cx.request(&read).await?.content);
+///     }
+///     cx.session("session-1").send_title("New").await?;
+///     Ok(NewSessionResponse::new("session-1"))
+/// });
+/// ```
 #[derive(Clone)]
 pub struct RequestContext {
     connection: Connection<AgentSide>,
@@ -334,7 +440,8 @@ impl RequestContext {
     ///
     /// # Errors
     ///
-    /// The call fails if the request cannot be written as JSON, the client answers with an error or with something unreadable, does not answer within the [request timeout](super::AgentBuilder::request_timeout), the request this context belongs to is over, or the connection is lost.
+    /// The call fails, and nothing is sent, if the client [does not offer it](Error::is_capability), or the request is wrong in itself, with a relative path for example.
+    /// It fails if the request cannot be written as JSON, the client answers with an error or with something unreadable, does not answer within the [request timeout](super::AgentBuilder::request_timeout), the request this context belongs to is over, or the connection is lost.
     ///
     /// # Cancel safety
     ///
@@ -355,11 +462,13 @@ impl RequestContext {
         )
     }
 
-    /// Sends a request whose method and types this library does not know; see [`request`](Self::request).
+    /// Sends a request whose method and types this library does not know, or one that the client does not say it offers; see [`request`](Self::request).
+    ///
+    /// The [request timeout](super::AgentBuilder::request_timeout) applies, whatever the method is.
     ///
     /// # Errors
     ///
-    /// As for [`request`](Self::request).
+    /// As for [`request`](Self::request), but what the client offers is not looked at.
     ///
     /// # Cancel safety
     ///

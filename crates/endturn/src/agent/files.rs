@@ -11,6 +11,15 @@ use crate::{
 impl PromptContext {
     /// Reads a text file as the user sees it, with what the editor has not saved.
     ///
+    /// ```
+    /// # use endturn::{HandlerResult, PromptContext, schema::v1::*};
+    /// # async fn handler(cx: PromptContext) -> HandlerResult<()> {
+    /// let text = cx.read_text_file("/work/src/main.rs").await?;
+    /// # drop(text);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// Source: [File system](https://agentclientprotocol.com/protocol/v1/file-system#reading-files).
     ///
     /// # Errors
@@ -27,6 +36,15 @@ impl PromptContext {
     }
 
     /// Reads so many lines of a text file, from one on that is counted from 1.
+    ///
+    /// ```
+    /// # use endturn::{HandlerResult, PromptContext, schema::v1::*};
+    /// # async fn handler(cx: PromptContext) -> HandlerResult<()> {
+    /// let first_ten = cx.read_lines("/work/src/main.rs", 1, 10).await?;
+    /// # drop(first_ten);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///
@@ -48,6 +66,14 @@ impl PromptContext {
     }
 
     /// Writes a text file: all of it, and makes it if it is not there.
+    ///
+    /// ```
+    /// # use endturn::{HandlerResult, PromptContext, schema::v1::*};
+    /// # async fn handler(cx: PromptContext) -> HandlerResult<()> {
+    /// cx.write_text_file("/work/hello.txt", "Hello.\n").await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// Source: [File system](https://agentclientprotocol.com/protocol/v1/file-system#writing-files).
     ///

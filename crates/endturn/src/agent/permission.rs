@@ -13,6 +13,14 @@ use crate::{
 /// What the user has decided.
 ///
 /// A question that is cancelled is none of the four others: the user has neither agreed nor refused.
+///
+/// ```
+/// use endturn::agent::Decision;
+///
+/// assert!(Decision::AllowedAlways.is_allowed() && Decision::AllowedAlways.is_always());
+/// assert!(!Decision::RejectedOnce.is_allowed());
+/// assert!(Decision::Cancelled.is_cancelled() && !Decision::Cancelled.is_allowed());
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Decision {
     /// Allowed, this time.
@@ -108,6 +116,18 @@ impl PromptContext {
     ///
     /// An answer that is to [hold always](Decision::is_always) is for the agent to remember.
     ///
+    /// ```
+    /// # use endturn::{HandlerResult, PromptContext, schema::v1::*};
+    /// # async fn handler(cx: PromptContext) -> HandlerResult<()> {
+    /// let fields = ToolCallUpdateFields::new().title("Push to main".to_owned());
+    /// let decision = cx.ask_permission(ToolCallUpdate::new("call-1", fields)).await?;
+    /// if decision.is_always() {
+    ///     println!("never ask again: {}", decision.is_allowed());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// As for [`confirm`](Self::confirm).
@@ -123,6 +143,21 @@ impl PromptContext {
     }
 
     /// Has the user choose among options; `None` if there was no choice, because the turn was cancelled for example.
+    ///
+    /// ```
+    /// # use endturn::{HandlerResult, PromptContext, schema::v1::*};
+    /// # async fn handler(cx: PromptContext) -> HandlerResult<()> {
+    /// let call = ToolCallUpdate::new("call-1", ToolCallUpdateFields::new().title("Release".to_owned()));
+    /// let options = vec![
+    ///     PermissionOption::new("minor", "As 1.1", PermissionOptionKind::AllowOnce),
+    ///     PermissionOption::new("major", "As 2.0", PermissionOptionKind::AllowOnce),
+    /// ];
+    /// if let Some(chosen) = cx.choose(call, options).await? {
+    ///     cx.send_message(chosen.name).await?;
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///

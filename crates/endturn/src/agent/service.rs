@@ -50,6 +50,51 @@ use crate::{
 ///
 /// let agent = Agent::from_service(Echo).build();
 /// ```
+///
+/// One that keeps sessions, and says so:
+///
+/// ```
+/// use endturn::{Agent, HandlerResult, PromptContext, RequestContext, agent::AgentService};
+/// use endturn::schema::v1::*;
+///
+/// struct Saving;
+///
+/// impl AgentService for Saving {
+///     fn info(&self) -> Option<Implementation> {
+///         Some(Implementation::new("saving", "1.0"))
+///     }
+///
+///     fn capabilities(&self) -> AgentCapabilities {
+///         AgentCapabilities::new().load_session(true)
+///     }
+///
+///     async fn new_session(
+///         &self,
+///         _request: NewSessionRequest,
+///         _cx: RequestContext,
+///     ) -> HandlerResult<NewSessionResponse> {
+///         Ok(NewSessionResponse::new("session-1"))
+///     }
+///
+///     async fn load_session(
+///         &self,
+///         request: LoadSessionRequest,
+///         cx: RequestContext,
+///     ) -> HandlerResult<LoadSessionResponse> {
+///         cx.session(request.session_id).send_message("42").await?;
+///         Ok(LoadSessionResponse::new())
+///     }
+///
+///     async fn prompt(&self, _request: PromptRequest, _cx: PromptContext) -> HandlerResult<PromptResponse> {
+///         Ok(PromptResponse::new(StopReason::EndTurn))
+///     }
+/// }
+///
+/// // What a service has no method for, an extension or a limit, is added to the builder.
+/// let agent = Agent::from_service(Saving)
+///     .on_request_raw("_example.com/ping", |_: serde_json::Value, _cx| async { Ok("pong") })
+///     .build();
+/// ```
 pub trait AgentService: Send + Sync + 'static {
     /// The agent's name and version; none by default.
     fn info(&self) -> Option<Implementation> {

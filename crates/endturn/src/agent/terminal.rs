@@ -99,6 +99,17 @@ impl TerminalCommand {
 }
 
 /// What came of a command; from [`PromptContext::run_command`].
+///
+/// ```
+/// # use endturn::{HandlerResult, PromptContext, agent::TerminalCommand};
+/// # async fn handler(cx: PromptContext) -> HandlerResult<()> {
+/// let tests = cx.run_command(TerminalCommand::new("make").args(["test"])).await?;
+/// if !tests.success() {
+///     cx.send_message(format!("The tests fail:\n{}", tests.output)).await?;
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct CommandOutput {
@@ -129,6 +140,20 @@ impl PromptContext {
     /// The terminal is released in any case, also when this future is dropped.
     ///
     /// To show the user a command while it runs, [start](Self::start_command) it, put its [id](Terminal::id) into the content of a tool call, and [finish](Terminal::finish) it.
+    ///
+    /// ```
+    /// # use endturn::{HandlerResult, PromptContext, agent::TerminalCommand};
+    /// # async fn handler(cx: PromptContext) -> HandlerResult<()> {
+    /// use std::time::Duration;
+    ///
+    /// let command = TerminalCommand::new("git").args(["fetch"]).timeout(Duration::from_secs(60));
+    /// let fetched = cx.run_command(command).await?;
+    /// if fetched.timed_out {
+    ///     cx.send_message("The server does not answer.").await?;
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///
@@ -214,6 +239,19 @@ impl PromptContext {
 /// A terminal of the client in which a command runs or has run; from [`PromptContext::start_command`].
 ///
 /// Dropping it releases it, whatever has become of its turn: the command is killed if it still runs, and the client forgets its output.
+///
+/// ```
+/// # use endturn::{HandlerResult, PromptContext, agent::TerminalCommand};
+/// # async fn handler(cx: PromptContext) -> HandlerResult<()> {
+/// let server = cx.start_command(TerminalCommand::new("make").args(["serve"])).await?;
+/// cx.send_message(format!("It runs in {}.", server.id())).await?;
+/// println!("{}", server.output().await?.output); // so far
+/// server.kill().await?;
+/// println!("{:?}", server.wait().await?.signal);
+/// server.release().await?;
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// Source: [Terminals](https://agentclientprotocol.com/protocol/v1/terminals).
 pub struct Terminal {

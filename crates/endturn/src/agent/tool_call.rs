@@ -15,6 +15,8 @@ use crate::{
 /// It is *pending* at first, *in progress* once it [`begins`](Self::begin), and ends [`completed`](Self::complete) or [`failed`](Self::fail).
 /// One that is dropped before its end is shown as failed, as long as its turn is not answered: so none is left spinning by a handler that returns early, by `?` for example, or because the turn was cancelled.
 ///
+/// Around one future:
+///
 /// ```
 /// # use endturn::{HandlerResult, PromptContext, schema::v1::*};
 /// # async fn search() -> HandlerResult<String> { Ok(String::new()) }
@@ -23,6 +25,24 @@ use crate::{
 /// let call = cx.start_tool_call(call).await?;
 /// let found = call.run(search()).await?;
 /// # drop(found);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// Step by step:
+///
+/// ```
+/// # use endturn::{HandlerResult, PromptContext, schema::v1::*};
+/// # async fn handler(cx: PromptContext) -> HandlerResult<()> {
+/// let call = cx.start_tool_call(ToolCall::new("call-2", "Format").kind(ToolKind::Edit)).await?;
+/// call.begin().await?;
+/// let content = vec![ToolCallContent::from("src/main.rs is done")];
+/// call.update(ToolCallUpdateFields::new().content(content)).await?;
+/// if std::path::Path::new("/work/src").is_dir() {
+///     call.complete(ToolCallUpdateFields::new()).await?;
+/// } else {
+///     call.fail(ToolCallUpdateFields::new().title("There is nothing to format".to_owned())).await?;
+/// }
 /// # Ok(())
 /// # }
 /// ```

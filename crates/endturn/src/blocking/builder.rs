@@ -27,6 +27,34 @@ use crate::{
 ///
 /// The same as [`client::ClientBuilder`](crate::client::ClientBuilder), with handlers that are plain functions.
 /// They run on threads of their own and may block: the connection goes on meanwhile, and what they ask through the client that they are given is answered.
+///
+/// The examples there hold here, with closures that are not `async`.
+///
+/// ```no_run
+/// use std::time::Duration;
+///
+/// use endturn::{blocking::Client, schema::v1::*, transport::AgentCommand};
+///
+/// # fn main() -> std::io::Result<()> {
+/// let (agent, client) = Client::builder()
+///     .info(Implementation::new("my-editor", "2.0"))
+///     .on_update(|notification, _client| println!("{:?}", notification.update))
+///     .on_permission(|question, _client| {
+///         println!("{:?}", question.tool_call.fields.title);
+///         Ok(RequestPermissionResponse::new(RequestPermissionOutcome::Cancelled))
+///     })
+///     .on_read_text_file(|request, _client| {
+///         Ok(ReadTextFileResponse::new(std::fs::read_to_string(request.path)?))
+///     })
+///     .on_request_raw("_example.com/ping", |_: serde_json::Value, _client| Ok("pong"))
+///     .on_stray_output(|line, advice| eprintln!("{line} ({advice})"))
+///     .request_timeout(Duration::from_secs(30))
+///     .cancel_timeout(Duration::from_secs(10))
+///     .spawn(&AgentCommand::new("my-agent"))?;
+/// # drop((client, agent));
+/// # Ok(())
+/// # }
+/// ```
 #[must_use]
 pub struct ClientBuilder {
     builder: client::ClientBuilder,

@@ -48,6 +48,29 @@ use crate::{
 /// Methods that block panic on a thread that drives async tasks, because every task on it would have to wait.
 /// A thread of [`tokio::task::spawn_blocking`] may block.
 ///
+/// # Examples
+///
+/// The calls are those of the async client, without `.await`:
+///
+/// ```
+/// # fn example(client: endturn::blocking::Client) -> Result<(), endturn::Error> {
+/// use endturn::schema::v1::*;
+///
+/// println!("{:?}", client.agent()?.info());
+/// for session in client.list_sessions(ListSessionsRequest::new())?.sessions {
+///     println!("{}", session.session_id);
+/// }
+/// client.load_session(LoadSessionRequest::new("session-1", "/work"))?;
+/// client.set_mode(SetSessionModeRequest::new("session-1", "plan"))?;
+/// client.close_session(CloseSessionRequest::new("session-1"))?;
+/// let answer: serde_json::Value = client.request_raw("_example.com/stats", &serde_json::json!({}))?;
+/// client.notify_raw("_example.com/seen", &answer)?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// A whole program:
+///
 /// ```no_run
 /// use endturn::{
 ///     CancellationSignal,

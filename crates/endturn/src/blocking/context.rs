@@ -25,6 +25,33 @@ use crate::{
 ///
 /// Its methods block the thread they are called on, and panic on a thread of an async runtime.
 /// Once the turn is over, each of them fails at once.
+///
+/// ```
+/// # use endturn::{HandlerResult, blocking::PromptContext, schema::v1::*};
+/// # fn handler(cx: PromptContext) -> HandlerResult<()> {
+/// use std::time::Duration;
+/// use endturn::agent::TerminalCommand;
+///
+/// let notes = cx.read_text_file("/work/notes.md")?;
+/// cx.send_message(format!("{} bytes of notes.", notes.len()))?;
+/// let call = ToolCall::new("call-1", "Wait").kind(ToolKind::Other);
+/// if cx.confirm(call.clone())?.is_allowed() {
+///     cx.start_tool_call(call)?.run(|| cx.sleep(Duration::from_secs(1)))?;
+/// }
+/// let tests = cx.run_command(TerminalCommand::new("make").args(["test"]))?;
+/// cx.send_message(tests.output)?;
+/// while !cx.is_cancelled() {
+///     cx.send_thought("Hm.")?;
+///     cx.sleep(Duration::from_secs(1))?; // fails when the turn is cancelled
+/// }
+///
+/// // What has no method here, or a limit of its own:
+/// let read = ReadTextFileRequest::new(cx.session_id().clone(), "/work/a");
+/// let read = cx.as_async().request(&read).timeout(Duration::from_secs(5));
+/// cx.wait(read)?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct PromptContext {
     turn: agent::PromptContext,
@@ -187,6 +214,16 @@ impl fmt::Debug for PromptContext {
 }
 
 /// A blocking handler's view of a request that is not a prompt; see [`agent::RequestContext`].
+///
+/// ```
+/// use endturn::{Agent, schema::v1::NewSessionResponse};
+///
+/// let agent = Agent::builder().on_new_session_blocking(|_request, cx| {
+///     println!("{:?}", cx.client()?.info());
+///     cx.session("session-1").send_title("New")?;
+///     Ok(NewSessionResponse::new("session-1"))
+/// });
+/// ```
 #[derive(Clone)]
 pub struct RequestContext {
     request: agent::RequestContext,

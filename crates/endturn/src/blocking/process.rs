@@ -14,6 +14,22 @@ use crate::transport;
 ///
 /// Kills the agent and all that it started at once, and waits until they are gone, which takes milliseconds, and at most a second for a process that cannot die.
 /// Call [`stop`](Self::stop) to let the agent save its work.
+///
+/// ```no_run
+/// use endturn::{blocking::Client, transport::{AgentCommand, Stderr}};
+///
+/// # fn main() -> std::io::Result<()> {
+/// let command = AgentCommand::new("my-agent").stderr(Stderr::Capture);
+/// let (agent, client) = Client::builder().spawn(&command)?;
+/// println!("it is process {}", agent.id());
+/// drop(client);
+/// let status = agent.stop()?;
+/// if !status.success() {
+///     eprintln!("the agent ended with {status}, after it said:\n{}", agent.stderr_tail());
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct AgentProcess {
     process: transport::AgentProcess,

@@ -51,6 +51,21 @@ pub fn serve(agent: &Agent, open: impl FnOnce() -> io::Result<Transport>) -> io:
 ///
 /// What happens after that is described at [`Agent::serve_until`]; the rest is as for [`serve`].
 ///
+/// ```no_run
+/// use endturn::{Agent, CancellationSignal, blocking, transport};
+///
+/// fn main() -> std::io::Result<()> {
+///     let agent = Agent::builder().build();
+///     let shutdown = CancellationSignal::new();
+///     let button = shutdown.clone();
+///     std::thread::spawn(move || {
+///         std::thread::sleep(std::time::Duration::from_secs(60));
+///         button.cancel();
+///     });
+///     blocking::serve_until(&agent, transport::stdio, &shutdown)
+/// }
+/// ```
+///
 /// # Errors
 ///
 /// As for [`serve`].

@@ -16,6 +16,22 @@ use crate::{
 
 /// One session of an agent: what [`client::Session`] is to an async program, with the same names.
 ///
+/// ```
+/// # fn example(client: endturn::blocking::Client) -> Result<(), endturn::Error> {
+/// use endturn::{blocking::Session, schema::v1::*};
+///
+/// let session = Session::load(&client, LoadSessionRequest::new("session-1", "/work"))?;
+/// session.set_mode("plan")?;
+/// session.set_config_option("model", "small")?;
+/// session.prompt("Where were we?", None)?;
+/// if let Some(state) = session.state() {
+///     println!("{:?}", state.title());
+/// }
+/// session.close()?;
+/// # Ok(())
+/// # }
+/// ```
+///
 /// ```no_run
 /// # fn example(client: endturn::blocking::Client) -> Result<(), endturn::Error> {
 /// use endturn::{blocking::Session, schema::v1::NewSessionRequest};
@@ -176,6 +192,19 @@ impl fmt::Debug for Session {
 /// A turn that is under way, as an iterator over its updates: what [`client::Turn`] is to an async program.
 ///
 /// Dropping it gives the turn up: the agent is sent one `$/cancel_request`.
+///
+/// ```
+/// # fn example(session: endturn::blocking::Session) -> Result<(), endturn::Error> {
+/// let mut turn = session.turn("Tidy up", None);
+/// let first = turn.next(); // `None` if the turn says nothing
+/// for update in &mut turn {
+///     println!("{update:?}");
+/// }
+/// println!("{:?}", turn.response()?.stop_reason);
+/// # drop(first);
+/// # Ok(())
+/// # }
+/// ```
 pub struct Turn {
     client: Client,
     turn: client::Turn,

@@ -18,6 +18,17 @@ use crate::{
 };
 
 /// Sends updates of a session that belong to none of its turns: what [`agent::SessionHandle`] is to an async handler.
+///
+/// ```
+/// use endturn::{Agent, schema::v1::LoadSessionResponse};
+///
+/// let agent = Agent::builder().on_load_session_blocking(|request, cx| {
+///     let session = cx.session(request.session_id);
+///     session.send_user_message("What is 6 times 7?")?;
+///     session.send_message("42")?;
+///     Ok(LoadSessionResponse::new())
+/// });
+/// ```
 #[derive(Clone)]
 pub struct SessionHandle {
     session: agent::SessionHandle,

@@ -128,6 +128,19 @@ impl PromptContext {
 /// A terminal of the client in which a command runs or has run: what [`agent::Terminal`] is to an async handler.
 ///
 /// Dropping it releases it, without waiting for the client.
+///
+/// ```
+/// # fn handler(cx: endturn::blocking::PromptContext) -> endturn::HandlerResult<()> {
+/// use endturn::agent::TerminalCommand;
+///
+/// let server = cx.start_command(TerminalCommand::new("make").args(["serve"]))?;
+/// println!("{}: {}", server.id(), server.output()?.output); // so far
+/// server.kill()?;
+/// println!("{:?}", server.wait()?.signal);
+/// server.release()?;
+/// # Ok(())
+/// # }
+/// ```
 pub struct Terminal {
     cx: PromptContext,
     terminal: agent::Terminal,
@@ -200,6 +213,17 @@ impl fmt::Debug for Terminal {
 /// A tool call that the user sees: what [`agent::ToolCallHandle`] is to an async handler.
 ///
 /// One that is dropped before its end is shown as failed.
+///
+/// ```
+/// # use endturn::{HandlerResult, blocking::PromptContext, schema::v1::*};
+/// # fn handler(cx: PromptContext) -> HandlerResult<()> {
+/// let call = cx.start_tool_call(ToolCall::new("call-1", "Format").kind(ToolKind::Edit))?;
+/// call.begin()?;
+/// call.update(ToolCallUpdateFields::new().content(vec!["One of two".into()]))?;
+/// call.complete(ToolCallUpdateFields::new())?;
+/// # Ok(())
+/// # }
+/// ```
 pub struct ToolCallHandle {
     cx: PromptContext,
     call: agent::ToolCallHandle,

@@ -22,6 +22,31 @@ use crate::{
 /// Handlers never hold up the connection.
 /// They get a [`Client`] to make requests of their own with.
 /// A request of the agent without a handler is answered `-32601`.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use endturn::{Client, schema::v1::*, transport};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let (near, far) = transport::memory();
+/// let client = Client::builder()
+///     .info(Implementation::new("my-editor", "2.0"))
+///     .on_update(|notification, _client| async move { println!("{:?}", notification.update) })
+///     .on_permission(|_question, _client| async {
+///         Ok(RequestPermissionResponse::new(RequestPermissionOutcome::Cancelled))
+///     })
+///     .on_stray_output(|line, advice| eprintln!("{line} ({advice})"))
+///     .track_sessions()
+///     .request_timeout(Duration::from_secs(30))
+///     .prompt_timeout(Duration::from_secs(3600))
+///     .cancel_timeout(Duration::from_secs(10))
+///     .line_limit(16 * 1024 * 1024)
+///     .connect(near);
+/// # drop((client, far));
+/// # }
+/// ```
 #[derive(Default)]
 #[must_use]
 pub struct ClientBuilder {
@@ -35,6 +60,18 @@ impl ClientBuilder {
     /// While a handler falls behind by a mebibyte, reading pauses, so that memory stays bounded; it goes on when the handler makes a request of its own, since the answer has to be read.
     /// A handler that panics loses that one update.
     /// An update that cannot be read (its kind is newer than this library, or it breaks the schema) goes to [`on_unknown_update`](Self::on_unknown_update).
+    ///
+    /// ```
+    /// use endturn::{Client, schema::v1::{ContentBlock, SessionUpdate}};
+    ///
+    /// let builder = Client::builder().on_update(|notification, _client| async move {
+    ///     if let SessionUpdate::AgentMessageChunk(chunk) = notification.update
+    ///         && let ContentBlock::Text(text) = chunk.content
+    ///     {
+    ///         print!("{}", text.text);
+    ///     }
+    /// });
+    /// ```
     ///
     /// Source: [Agent reports output](https://agentclientprotocol.com/protocol/v1/prompt-turn#3-agent-reports-output).
     pub fn on_update<F, Fut>(mut self, handle: F) -> Self
@@ -52,6 +89,17 @@ impl ClientBuilder {
     ///
     /// It is off by default because not every program shows it, and it takes memory: what the agent has said last of each thing, and the last 1,024 tool calls, for up to 1,024 sessions.
     /// A session is forgotten when it is [closed](super::Session::close).
+    ///
+    /// ```
+    /// use endturn::{Client, client::Session};
+    ///
+    /// let builder = Client::builder().track_sessions().on_update(|notification, client| async move {
+    ///     let session = Session::of(&client, notification.session_id);
+    ///     if let Some(plan) = session.state().and_then(|state| state.plan().cloned()) {
+    ///         println!("{} steps", plan.entries.len());
+    ///     }
+    /// });
+    /// ```
     pub fn track_sessions(mut self) -> Self {
         self.handlers.tracks_sessions = true;
         self
@@ -86,6 +134,16 @@ impl ClientBuilder {
     }
 
     /// Handles the requests of a method by its name, with parameters of any type: [`Value`](serde_json::Value) or [`Box<RawValue>`](serde_json::value::RawValue) for all that is in them.
+    ///
+    /// ```
+    /// use endturn::Client;
+    /// use serde_json::{Value, json};
+    ///
+    /// let builder = Client::builder().on_request_raw("_example.com/lint", |params: Value, _client| async move {
+    ///     println!("{}", params["path"]);
+    ///     Ok(json!({ "warnings": 0 }))
+    /// });
+    /// ```
     pub fn on_request_raw<P, R, F, Fut>(self, method: &'static str, handle: F) -> Self
     where
         P: DeserializeOwned + Send + 'static,
@@ -121,6 +179,15 @@ impl ClientBuilder {
     /// Handles the notifications of a method by its name, with parameters of any type; see [`on_notification`](Self::on_notification).
     ///
     /// One for `session/update` sees each update as it came, with fields and kinds that this library does not know, right before [`on_update`](Self::on_update) does.
+    ///
+    /// ```
+    /// use endturn::Client;
+    /// use serde_json::Value;
+    ///
+    /// let builder = Client::builder().on_notification_raw("session/update", |params: Value, _client| async move {
+    ///     println!("{}", params["update"]["_meta"]);
+    /// });
+    /// ```
     pub fn on_notification_raw<P, F, Fut>(mut self, method: &'static str, handle: F) -> Self
     where
         P: DeserializeOwned + Send + 'static,
@@ -135,6 +202,14 @@ impl ClientBuilder {
     /// Handles updates that this library cannot read, because their kind is newer or because they break the schema; in order with those that [`on_update`](Self::on_update) sees.
     ///
     /// Without it they are logged and skipped.
+    ///
+    /// ```
+    /// use endturn::Client;
+    ///
+    /// let builder = Client::builder().on_unknown_update(|unread, _client| async move {
+    ///     println!("{} says {}", unread.session_id, unread.update);
+    /// });
+    /// ```
     ///
     /// Policy of this SDK.
     pub fn on_unknown_update<F, Fut>(mut self, handle: F) -> Self
@@ -156,6 +231,12 @@ impl ClientBuilder {
 
     /// What the client offers, instead of what its handlers show; for a request to [initialize](Client::initialize) that does not say it itself.
     ///
+    /// ```
+    /// use endturn::{Client, schema::v1::ClientCapabilities};
+    ///
+    /// let builder = Client::builder().capabilities(ClientCapabilities::new().terminal(true));
+    /// ```
+    ///
     /// Source: [Initialization](https://agentclientprotocol.com/protocol/v1/initialization#client-capabilities).
     pub fn capabilities(self, capabilities: ClientCapabilities) -> Self {
         self.adjust_capabilities(move |_derived| capabilities.clone())
@@ -164,6 +245,15 @@ impl ClientBuilder {
     /// What the client offers, made from what its handlers show; for a request to [initialize](Client::initialize) that does not say it itself.
     ///
     /// A client offers to read files, or to write them, if there is a handler for it; terminals, if there is one for each of their methods; forms, if there is one for [elicitations](Self::on_elicitation); and web pages, if there is one for their [completion](Self::on_elicitation_complete) too.
+    ///
+    /// ```
+    /// use endturn::{Client, schema::v1::{ClientSessionCapabilities, NoticeCapabilities}};
+    ///
+    /// let builder = Client::builder().adjust_capabilities(|derived| {
+    ///     let session = ClientSessionCapabilities::new().notices(NoticeCapabilities::new());
+    ///     derived.session(session)
+    /// });
+    /// ```
     ///
     /// Source: [Initialization](https://agentclientprotocol.com/protocol/v1/initialization#client-capabilities).
     pub fn adjust_capabilities(
@@ -186,7 +276,9 @@ impl ClientBuilder {
         self
     }
 
-    /// How long a request to the agent may take, prompts excepted; zero is for ever, the default is 60 s.
+    /// How long a request to the agent may take; zero is for ever, the default is 60 s.
+    ///
+    /// It does not apply to prompts, nor to requests that are [open-ended](crate::request::Request::OPEN_ENDED), such as `authenticate`.
     ///
     /// When it has passed, the agent is sent one `$/cancel_request` and the call fails with a [timeout](crate::Error::is_timeout).
     ///

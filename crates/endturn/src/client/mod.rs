@@ -120,6 +120,17 @@ impl Client {
     /// Opens the conversation: versions, capabilities, and who is who.
     ///
     /// It comes first; until it is answered, everything else fails and sends nothing.
+    ///
+    /// ```
+    /// # use endturn::{Client, Error, schema::v1::*};
+    /// # async fn example(client: Client) -> Result<(), Error> {
+    /// use endturn::schema::ProtocolVersion;
+    ///
+    /// let agent = client.initialize(InitializeRequest::new(ProtocolVersion::V1)).await?;
+    /// println!("{:?}", agent.agent_info);
+    /// # Ok(())
+    /// # }
+    /// ```
     /// A request without [capabilities](InitializeRequest::client_capabilities) offers what the registered handlers make possible, [adjusted](ClientBuilder::adjust_capabilities) or not, and one without an [info](InitializeRequest::client_info) says the builder's.
     ///
     /// Source: [Initialization](https://agentclientprotocol.com/protocol/v1/initialization).
@@ -155,6 +166,15 @@ impl Client {
 
     /// The agent: who it is and what it offers.
     ///
+    /// ```
+    /// # use endturn::{Client, Error, schema::v1::*};
+    /// # async fn example(client: Client) -> Result<(), Error> {
+    /// let agent = client.agent()?;
+    /// println!("{:?}: saved sessions: {}", agent.info(), agent.supports_load_session());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// If [`initialize`](Self::initialize) has not been answered, or the connection is lost.
@@ -165,6 +185,17 @@ impl Client {
     /// Logs the user in, by one of the [ways that the agent has](AgentPeer::auth_methods).
     ///
     /// It has no request timeout, since the user may have to do something for it.
+    ///
+    /// ```
+    /// # use endturn::{Client, Error, schema::v1::*};
+    /// # async fn example(client: Client) -> Result<(), Error> {
+    /// let agent = client.agent()?;
+    /// if let Some(method) = agent.auth_methods().first() {
+    ///     client.authenticate(AuthenticateRequest::new(method.id().clone())).await?;
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// Source: [Authentication](https://agentclientprotocol.com/protocol/v1/authentication).
     ///
@@ -177,6 +208,14 @@ impl Client {
 
     /// Logs the user out.
     ///
+    /// ```
+    /// # use endturn::{Client, Error, schema::v1::*};
+    /// # async fn example(client: Client) -> Result<(), Error> {
+    /// client.logout(LogoutRequest::new()).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// Source: [Authentication](https://agentclientprotocol.com/protocol/v1/authentication).
     ///
     /// # Errors
@@ -188,6 +227,17 @@ impl Client {
 
     /// Opens a session.
     ///
+    /// ```
+    /// # use endturn::{Client, Error, schema::v1::*};
+    /// # async fn example(client: Client) -> Result<(), Error> {
+    /// let request = NewSessionRequest::new("/work")
+    ///     .mcp_servers(vec![McpServer::Stdio(McpServerStdio::new("search", "/usr/bin/search-mcp"))]);
+    /// let session = client.new_session(request).await?;
+    /// println!("{}", session.session_id);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// Source: [Session setup](https://agentclientprotocol.com/protocol/v1/session-setup).
     ///
     /// # Errors
@@ -198,6 +248,14 @@ impl Client {
     }
 
     /// Takes up a saved session; its history comes as updates, and this is done when the [update handler](ClientBuilder::on_update) has finished all of them.
+    ///
+    /// ```
+    /// # use endturn::{Client, Error, schema::v1::*};
+    /// # async fn example(client: Client) -> Result<(), Error> {
+    /// client.load_session(LoadSessionRequest::new("session-1", "/work")).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// Source: [Loading sessions](https://agentclientprotocol.com/protocol/v1/session-setup#loading-sessions).
     ///
@@ -219,6 +277,14 @@ impl Client {
 
     /// Takes up a saved session without its history.
     ///
+    /// ```
+    /// # use endturn::{Client, Error, schema::v1::*};
+    /// # async fn example(client: Client) -> Result<(), Error> {
+    /// client.resume_session(ResumeSessionRequest::new("session-1", "/work")).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// Source: [Session setup](https://agentclientprotocol.com/protocol/v1/session-setup).
     ///
     /// # Errors
@@ -229,6 +295,22 @@ impl Client {
     }
 
     /// Gives one page of the saved sessions; the next one is asked for with the [cursor](ListSessionsRequest::cursor) that the answer has.
+    ///
+    /// ```
+    /// # use endturn::{Client, Error, schema::v1::*};
+    /// # async fn example(client: Client) -> Result<(), Error> {
+    /// let mut request = ListSessionsRequest::new();
+    /// loop {
+    ///     let page = client.list_sessions(request).await?;
+    ///     for session in page.sessions {
+    ///         println!("{}", session.title.unwrap_or_default());
+    ///     }
+    ///     let Some(cursor) = page.next_cursor else { break };
+    ///     request = ListSessionsRequest::new().cursor(cursor);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// Source: [Session list](https://agentclientprotocol.com/protocol/v1/session-list).
     ///
@@ -241,6 +323,14 @@ impl Client {
 
     /// Forgets a saved session.
     ///
+    /// ```
+    /// # use endturn::{Client, Error, schema::v1::*};
+    /// # async fn example(client: Client) -> Result<(), Error> {
+    /// client.delete_session(DeleteSessionRequest::new("session-1")).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// Source: [Session list](https://agentclientprotocol.com/protocol/v1/session-list).
     ///
     /// # Errors
@@ -252,6 +342,14 @@ impl Client {
 
     /// Puts a session into another one of its modes.
     ///
+    /// ```
+    /// # use endturn::{Client, Error, schema::v1::*};
+    /// # async fn example(client: Client) -> Result<(), Error> {
+    /// client.set_mode(SetSessionModeRequest::new("session-1", "plan")).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// Source: [Session modes](https://agentclientprotocol.com/protocol/v1/session-modes).
     ///
     /// # Errors
@@ -262,6 +360,17 @@ impl Client {
     }
 
     /// Sets one of a session's config options; the answer has all of them as they are then.
+    ///
+    /// ```
+    /// # use endturn::{Client, Error, schema::v1::*};
+    /// # async fn example(client: Client) -> Result<(), Error> {
+    /// let request = SetSessionConfigOptionRequest::new("session-1", "model", "small");
+    /// for option in client.set_config_option(request).await?.config_options {
+    ///     println!("{}", option.name);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// Source: [Session config options](https://agentclientprotocol.com/protocol/v1/session-config-options).
     ///
@@ -277,6 +386,14 @@ impl Client {
 
     /// Closes a session: its turn is cancelled, and the agent frees what it holds for it.
     ///
+    /// ```
+    /// # use endturn::{Client, Error, schema::v1::*};
+    /// # async fn example(client: Client) -> Result<(), Error> {
+    /// client.close_session(CloseSessionRequest::new("session-1")).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// Source: [Closing active sessions](https://agentclientprotocol.com/protocol/v1/session-setup).
     ///
     /// # Errors
@@ -288,9 +405,20 @@ impl Client {
 
     /// Sends any request but a prompt.
     ///
+    /// ```
+    /// # use endturn::{Client, Error, schema::v1::*};
+    /// # async fn example(client: Client) -> Result<(), Error> {
+    /// use std::time::Duration;
+    ///
+    /// let list = client.request(&ListSessionsRequest::new()).timeout(Duration::from_secs(5));
+    /// println!("{} sessions", list.await?.sessions.len());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
-    /// The call fails, and nothing is sent, if [`initialize`](Self::initialize) has not been answered, the agent [does not offer it](Error::is_capability), or the request is wrong in itself, with a relative path for example.
+    /// The call fails, and nothing is sent, if [`initialize`](Self::initialize) has not been answered, the agent [does not offer it](Error::is_capability), or the request is wrong in itself, with a relative path for example; the [guide](crate::guide::methods#what-is-looked-at-before-sending) lists what is looked at.
     /// It fails if the agent answers with an error or with something unreadable, does not answer within the [request timeout](ClientBuilder::request_timeout), or the connection is lost.
     ///
     /// # Cancel safety
@@ -309,11 +437,23 @@ impl Client {
     /// Sends a request whose method and types this library does not know, or one that the agent does not say it offers.
     ///
     /// A prompt is not among them; [`Prompt::raw`] gives its answer as it came.
+    /// The [request timeout](ClientBuilder::request_timeout) applies, whatever the method is.
     /// A result of type [`Value`](serde_json::Value) has all that the agent answered, also what the protocol's own types have no field for.
+    ///
+    /// ```
+    /// # use endturn::{Client, Error, schema::v1::*};
+    /// # async fn example(client: Client) -> Result<(), Error> {
+    /// use serde_json::{Value, json};
+    ///
+    /// let answer: Value = client.request_raw("_example.com/stats", &json!({"days": 7})).await?;
+    /// println!("{}", answer["prompts"]);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///
-    /// As for [`request`](Self::request).
+    /// As for [`request`](Self::request), but what the agent offers is not looked at.
     ///
     /// # Cancel safety
     ///
@@ -339,6 +479,26 @@ impl Client {
     }
 
     /// Sends a notification: an extension's, since those of the protocol belong to a turn.
+    ///
+    /// ```
+    /// # use endturn::{Client, Error, schema::v1::*};
+    /// # async fn example(client: Client) -> Result<(), Error> {
+    /// use endturn::request::{NotifiesAgent, Notification};
+    ///
+    /// #[derive(serde::Serialize)]
+    /// struct ThemeChanged {
+    ///     dark: bool,
+    /// }
+    /// impl Notification for ThemeChanged {
+    ///     const METHOD: &'static str = "_example.com/theme_changed";
+    /// }
+    /// impl NotifiesAgent for ThemeChanged {}
+    ///
+    /// client.notify(&ThemeChanged { dark: true }).await?;
+    /// client.notify_raw("_example.com/theme_changed", &serde_json::json!({"dark": false})).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// While the agent reads more slowly than this side sends, this waits, so that memory stays bounded.
     ///
@@ -394,6 +554,18 @@ impl Client {
 
     /// Sends `session/cancel` for the session's turn, as the signal of its prompt does; without a turn, or a second time, it does nothing.
     ///
+    /// ```
+    /// # use endturn::{Client, Error, schema::v1::*};
+    /// # async fn example(client: Client) -> Result<(), Error> {
+    /// let session = SessionId::new("session-1");
+    /// let prompt = client.prompt(PromptRequest::new(session.clone(), vec!["Tidy up".into()]), None);
+    /// let answer = tokio::spawn(prompt);
+    /// client.cancel(&session);
+    /// # drop(answer);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// It does not wait for anything: the turn ends with the answer to its prompt.
     ///
     /// Source: [Cancellation](https://agentclientprotocol.com/protocol/v1/prompt-turn#cancellation).
@@ -404,6 +576,15 @@ impl Client {
     /// Closes the connection: what has its place on the wire is written, open calls fail, and the agent reads the end of its input.
     ///
     /// It does not wait for that; [`closed`](Self::closed) does, for two seconds at most.
+    ///
+    /// ```
+    /// # use endturn::{Client, Error, schema::v1::*};
+    /// # async fn example(client: Client) -> Result<(), Error> {
+    /// client.close();
+    /// println!("{}", client.closed().await);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn close(&self) {
         self.handle.connection.close();
     }

@@ -70,6 +70,14 @@ impl Prompt {
     ///
     /// The client stays connected until the turn's end.
     ///
+    /// ```
+    /// # use endturn::{Client, Error, schema::v1::*};
+    /// # async fn example(client: Client) -> Result<(), Error> {
+    /// client.prompt(PromptRequest::new("session-1", vec!["Index all files".into()]), None).detach();
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Panics
     ///
     /// Outside a tokio runtime.

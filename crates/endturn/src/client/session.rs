@@ -43,6 +43,15 @@ pub struct Session {
 impl Session {
     /// Opens a new session; see [`Client::new_session`].
     ///
+    /// ```
+    /// # use endturn::{Client, Error, client::Session, schema::v1::*};
+    /// # async fn example(client: Client) -> Result<(), Error> {
+    /// let session = Session::open(&client, NewSessionRequest::new("/work")).await?;
+    /// println!("{}", session.id());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// As for [`Client::request`].
@@ -56,6 +65,15 @@ impl Session {
     }
 
     /// Takes up a saved session; its history comes as updates before this is done. See [`Client::load_session`].
+    ///
+    /// ```
+    /// # use endturn::{Client, Error, client::Session, schema::v1::*};
+    /// # async fn example(client: Client) -> Result<(), Error> {
+    /// let session = Session::load(&client, LoadSessionRequest::new("session-1", "/work")).await?;
+    /// # drop(session);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///
@@ -72,6 +90,15 @@ impl Session {
 
     /// Takes up a saved session without its history; see [`Client::resume_session`].
     ///
+    /// ```
+    /// # use endturn::{Client, Error, client::Session, schema::v1::*};
+    /// # async fn example(client: Client) -> Result<(), Error> {
+    /// let session = Session::resume(&client, ResumeSessionRequest::new("session-1", "/work")).await?;
+    /// # drop(session);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// As for [`Client::request`].
@@ -86,6 +113,16 @@ impl Session {
     }
 
     /// A session that was opened in another way.
+    ///
+    /// ```
+    /// # use endturn::{Client, Error, client::Session, schema::v1::*};
+    /// # async fn example(client: Client) -> Result<(), Error> {
+    /// let opened = client.new_session(NewSessionRequest::new("/work")).await?;
+    /// let session = Session::of(&client, opened.session_id);
+    /// # drop(session);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn of(client: &Client, id: impl Into<SessionId>) -> Self {
         Self {
@@ -108,6 +145,21 @@ impl Session {
 
     /// Runs one turn, and gives the agent's answer; see [`Client::prompt`].
     ///
+    /// ```
+    /// # use endturn::{Error, client::Session, schema::v1::*};
+    /// # async fn example(session: Session) -> Result<(), Error> {
+    /// use endturn::CancellationSignal;
+    ///
+    /// session.prompt("Tidy up", None).await?;
+    ///
+    /// let stop = CancellationSignal::new();
+    /// let blocks = vec!["What is this?".into(), ContentBlock::ResourceLink(ResourceLink::new("a", "file:///a"))];
+    /// let response = session.prompt(blocks, &stop).await?;
+    /// println!("{:?}", response.stop_reason);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// As there.
@@ -126,6 +178,18 @@ impl Session {
     /// Runs one turn, and gives its updates as they come, besides to the [update handler](super::ClientBuilder::on_update).
     ///
     /// It is sent when it is polled, as a [`Prompt`] is.
+    ///
+    /// ```
+    /// # use endturn::{Error, client::Session, schema::v1::*};
+    /// # async fn example(session: Session) -> Result<(), Error> {
+    /// let mut turn = session.turn("Tidy up", None);
+    /// while let Some(update) = turn.next().await {
+    ///     println!("{update:?}");
+    /// }
+    /// println!("{:?}", turn.response().await?.stop_reason);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn turn<'a>(
         &self,
         prompt: impl Into<PromptContent>,
@@ -149,6 +213,14 @@ impl Session {
 
     /// Puts the session into another one of its modes; see [`Client::set_mode`].
     ///
+    /// ```
+    /// # use endturn::{Error, client::Session, schema::v1::*};
+    /// # async fn example(session: Session) -> Result<(), Error> {
+    /// session.set_mode("plan").await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// As for [`Client::request`].
@@ -164,6 +236,15 @@ impl Session {
     }
 
     /// Sets one of the session's config options, and gives all of them as they are then; see [`Client::set_config_option`].
+    ///
+    /// ```
+    /// # use endturn::{Error, client::Session, schema::v1::*};
+    /// # async fn example(session: Session) -> Result<(), Error> {
+    /// session.set_config_option("model", "small").await?; // one of several values
+    /// session.set_config_option("think", true).await?; // on or off
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///
@@ -186,6 +267,14 @@ impl Session {
 
     /// Closes the session: its turn is cancelled, and the agent frees what it holds for it; see [`Client::close_session`].
     ///
+    /// ```
+    /// # use endturn::{Error, client::Session, schema::v1::*};
+    /// # async fn example(session: Session) -> Result<(), Error> {
+    /// session.close().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// As for [`Client::request`].
@@ -203,6 +292,16 @@ impl Session {
     }
 
     /// What holds of the session after the updates that the update handler has seen; `None` unless the client [keeps track](super::ClientBuilder::track_sessions), or when there was nothing to be known yet.
+    ///
+    /// ```
+    /// # use endturn::{Error, client::Session, schema::v1::*};
+    /// # async fn example(session: Session) -> Result<(), Error> {
+    /// if let Some(state) = session.state() {
+    ///     println!("{:?} in mode {:?}", state.title(), state.mode());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn state(&self) -> Option<Arc<SessionState>> {
         let connection = &self.client.handle.connection;
@@ -227,6 +326,15 @@ impl fmt::Debug for Session {
 }
 
 /// What a prompt says: a text, or blocks of content.
+///
+/// ```
+/// use endturn::{client::PromptContent, schema::v1::{ContentBlock, ResourceLink}};
+///
+/// let link = ContentBlock::ResourceLink(ResourceLink::new("main.rs", "file:///work/src/main.rs"));
+/// let text = PromptContent::from("Tidy up");
+/// let blocks = PromptContent::from(vec!["Look at".into(), link]);
+/// # drop((text, blocks));
+/// ```
 #[derive(Debug, Clone)]
 pub struct PromptContent(Vec<ContentBlock>);
 

@@ -30,6 +30,33 @@ const TOOL_CALLS_KEPT: usize = 1024;
 ///
 /// What was said is not part of it, since only the program knows how to keep that.
 /// Of tool calls it has the last 1,024.
+///
+/// ```
+/// use endturn::client::SessionState;
+///
+/// fn show(state: &SessionState) {
+///     println!("{}", state.title().unwrap_or("(no title)"));
+///     for mode in state.modes() {
+///         let here = state.mode() == Some(&mode.id);
+///         println!("{} {}", if here { '*' } else { ' ' }, mode.name);
+///     }
+///     for option in state.config_options() {
+///         println!("{}: {:?}", option.name, option.kind);
+///     }
+///     for command in state.commands() {
+///         println!("/{}", command.name);
+///     }
+///     for entry in state.plan().into_iter().flat_map(|plan| &plan.entries) {
+///         println!("{:?} {}", entry.status, entry.content);
+///     }
+///     for call in state.tool_calls().rev().take(10) {
+///         println!("{} is {:?}", call.title, call.status);
+///     }
+///     if let Some(usage) = state.usage() {
+///         println!("{} of {} tokens", usage.used, usage.size);
+///     }
+/// }
+/// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SessionState {
     mode: Option<SessionModeId>,

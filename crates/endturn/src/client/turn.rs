@@ -30,6 +30,21 @@ const UPDATES: usize = 64;
 /// While the updates are not taken out, those behind them wait too, and after a mebibyte of them reading pauses, as for a slow [update handler](super::ClientBuilder::on_update).
 ///
 /// Dropping it gives the turn up: the agent is sent one `$/cancel_request`.
+///
+/// ```
+/// use endturn::{CancellationSignal, Error, client::Session, schema::v1::StopReason};
+///
+/// async fn first_words(session: &Session, count: usize) -> Result<StopReason, Error> {
+///     let stop = CancellationSignal::new();
+///     let mut turn = session.turn("Tell me a story", &stop);
+///     for _ in 0..count {
+///         let Some(update) = turn.next().await else { break };
+///         println!("{update:?}");
+///     }
+///     stop.cancel(); // The rest of the updates is taken out by `response`.
+///     Ok(turn.response().await?.stop_reason)
+/// }
+/// ```
 pub struct Turn {
     prompt: Prompt,
     updates: mpsc::Receiver<SessionUpdate>,

@@ -46,6 +46,8 @@
 //!
 //! The specification asks more of a client than an SDK can do: its user interface [should mark](https://agentclientprotocol.com/protocol/v1/prompt-turn#cancellation) tool calls that have not finished as cancelled.
 //!
+//! Turns as streams of their updates, and everything else about sessions, are in [`sessions`](super::sessions).
+//!
 //! # Drop a turn
 //!
 //! Dropping the future of a prompt sends one `$/cancel_request`, and the rest of the turn is discarded (`drop`).

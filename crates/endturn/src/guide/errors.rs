@@ -7,15 +7,42 @@
 //!
 //! | [`ErrorKind`](crate::ErrorKind) | origin | what to do |
 //! |---|---|---|
-//! | `Protocol` | peer | look at its [`code`](crate::Error::code); `-32800` is a cancellation |
+//! | `Protocol` | peer | look at its [`code`](crate::Error::code) and [`data`](crate::Error::data), or ask a predicate |
 //! | `InvalidAnswer` | peer | the peer breaks the schema, or is newer than this crate |
-//! | `InvalidInput` | local | the program passed what JSON cannot hold |
-//! | `Busy` | local | wait for the answer to the session's turn, or cancel it |
+//! | `UnsupportedVersion` | peer | the agent speaks another version of the protocol, and the connection was closed; see [`capabilities`](super::capabilities#versions) |
+//! | `InvalidInput` | local | the program passed what cannot be sent: what JSON cannot hold, or a relative path for example; nothing was sent |
+//! | `MissingCapability` | local | the peer does not offer the named [`capability`](crate::Error::capability), so nothing was sent; do without it |
+//! | `NotInitialized` | local | call [`initialize`](crate::Client::initialize) first; nothing was sent |
+//! | `Busy` | local | wait for the answer to the session's turn, or cancel it; nothing was sent |
 //! | `Cancelled` | local | the turn was cancelled and is over: return |
 //! | `TurnEnded` | local | the turn was answered; whoever still works for it stops |
 //! | `Timeout` | local | a limit has passed, the request was given up |
 //! | `CancelTimedOut` | local | see [`escalation`](super::escalation) |
 //! | `ConnectionLost` | connection | everything on this connection is over |
+//!
+//! Predicates ask about what a program most often wants to know, and some look at both sides of it:
+//!
+//! | predicate | found out here | said by the peer |
+//! |---|---|---|
+//! | [`is_auth_required`](crate::Error::is_auth_required) | | `-32000` |
+//! | [`is_capability`](crate::Error::is_capability) | `MissingCapability` | `-32601` |
+//! | [`is_cancelled`](crate::Error::is_cancelled) | `Cancelled` | `-32800` |
+//! | [`is_busy`](crate::Error::is_busy) | `Busy` | |
+//! | [`is_timeout`](crate::Error::is_timeout) | `Timeout`, `CancelTimedOut` | |
+//! | [`is_connection_lost`](crate::Error::is_connection_lost) | `ConnectionLost` | |
+//!
+//! ```
+//! use endturn::{Client, schema::v1::ListSessionsRequest};
+//!
+//! # async fn show(client: Client) {
+//! match client.list_sessions(ListSessionsRequest::new()).await {
+//!     Ok(page) => println!("{} sessions", page.sessions.len()),
+//!     Err(error) if error.is_capability() => println!("this agent keeps no sessions"),
+//!     Err(error) if error.is_auth_required() => println!("please log in"),
+//!     Err(error) => eprintln!("{error}"),
+//! }
+//! # }
+//! ```
 //!
 //! # What a handler fails with
 //!
@@ -65,11 +92,18 @@
 //! |---|---|
 //! | a line that is not JSON | `-32700`, with the id `null`; a client answers nothing, because agents print logs among their messages |
 //! | JSON that is no message | `-32600` |
-//! | a request for a method that has no handler | `-32601` |
-//! | parameters that do not fit | `-32602`, whose data names the field |
+//! | a request before `initialize`, whatever it is, to an agent | `-32600`, with the data `{"reason": "initialize has to come first"}` |
+//! | a request for a method that has no handler | `-32601`, with the data `{"method": …}` |
+//! | parameters that do not fit | `-32602`, with the data `{"field": …, "reason": …}` |
 //! | a prompt for a session that is busy or closing | `-32600`, whose data names the session |
+//! | a request with the id of one that is open | `-32600`, with a reason as data |
+//! | a request while the agent shuts down | `-32600`, with the data `{"reason": "shutting down"}` |
+//! | a request whose handler panicked | `-32603` |
 //! | a request that was cancelled | `-32800` |
+//! | a line over the limit | `-32600`, with the id `null`; a client answers nothing |
 //! | a notification, whatever is wrong with it | nothing |
+//!
+//! What files and terminals of this machine answer is in two tables of their own, at `LocalFiles` and `LocalTerminals` in [`client`](crate::client).
 //!
 //! An answer carries the id of its request with the same JSON type and value (`ids`).
 //! `1` and `"1"` are two ids.

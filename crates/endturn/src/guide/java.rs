@@ -20,7 +20,33 @@
 //! | `AcpAgent.async(transport)`, `AcpAgent.sync(transport)` | one builder, with a blocking variant of each handler |
 //! | a class with `@Prompt` methods | a type that implements [`AgentService`](crate::agent::AgentService) |
 //!
+//! | `promptHandler`, `newSessionHandler`, `requestPermissionHandler`, … | [`on_prompt`](crate::agent::AgentBuilder::on_prompt), [`on_new_session`](crate::agent::AgentBuilder::on_new_session), [`on_permission`](crate::client::ClientBuilder::on_permission), …: all of them are in [`methods`](super::methods) |
+//! | `sessionUpdateConsumer(...)` | [`on_update`](crate::client::ClientBuilder::on_update), or the updates of one [`Turn`](crate::client::Turn) |
+//! | `sendMessage`, `sendThought`, with and without a message id | [`send_message`](crate::PromptContext::send_message), [`send_thought`](crate::PromptContext::send_thought), [`send_message_part`](crate::PromptContext::send_message_part), [`send_thought_part`](crate::PromptContext::send_thought_part) |
+//! | `readFile(path)`, `readFile(path, startLine, lineCount)`, `writeFile` | [`read_text_file`](crate::PromptContext::read_text_file), [`read_lines`](crate::PromptContext::read_lines), [`write_text_file`](crate::PromptContext::write_text_file) |
+//! | `askPermission(action)`, `askChoice(question, options...)` | [`confirm`](crate::PromptContext::confirm), [`choose`](crate::PromptContext::choose) |
+//! | `execute(command)` with its `CommandResult` | [`run_command`](crate::PromptContext::run_command) with its [`CommandOutput`](crate::agent::CommandOutput) |
+//! | `createTerminal`, `getTerminalOutput`, `waitForTerminalExit`, `killTerminal`, `releaseTerminal` | [`start_command`](crate::PromptContext::start_command) and the methods of [`Terminal`](crate::agent::Terminal) |
+//! | `createElicitation`, `completeElicitation` | [`request`](crate::PromptContext::request) and [`notify`](crate::PromptContext::notify) with the protocol's types |
+//! | `NegotiatedCapabilities`, from `getAgentCapabilities()` and `getClientCapabilities()` | [`AgentPeer`](crate::capabilities::AgentPeer) and [`ClientPeer`](crate::capabilities::ClientPeer), from [`Client::agent`](crate::Client::agent) and [`PromptContext::client`](crate::PromptContext::client), with the same `supports_…` and `require_…` |
+//! | `AcpCapabilityException` | an error whose [`is_capability`](crate::Error::is_capability) is true |
+//! | `setSessionMode`, `setSessionConfigOption`, `listSessions`, `loadSession`, … | [`Client`](crate::Client)'s methods of the same names without `Session` where it is plain, or those of [`Session`](crate::client::Session) |
+//! | `requestHandler(method, ...)`, `notificationHandler(method, ...)` | [`on_request_raw`](crate::client::ClientBuilder::on_request_raw) and [`on_notification_raw`](crate::client::ClientBuilder::on_notification_raw), or [by type](super::methods#extensions-with-types) |
+//!
+//! Names that are not in its documentation are those of its sources at version 0.15.
+//!
 //! # Different
+//!
+//! **Capabilities follow from the handlers.**
+//! In Java a client passes `clientCapabilities` beside its handlers.
+//! Here what is offered is [derived](super::capabilities#what-is-offered-follows-from-the-handlers), so the two cannot disagree, and can be adjusted.
+//!
+//! **A question that nobody answered is not a no.**
+//! `askPermission` gives a boolean.
+//! A [`Decision`](crate::agent::Decision) has a fifth value for a turn that was cancelled, and tells decisions that hold always from those that hold once.
+//!
+//! **A terminal releases itself.**
+//! One that is dropped, by an early return or with a cancelled turn, is released.
 //!
 //! **No thread is interrupted.**
 //! In Java the thread of a synchronous handler is interrupted when its grace period is over.
@@ -50,7 +76,8 @@
 //!
 //! **Questions to a person have no timeout.**
 //! In Java the prompt is the only request that the request timeout exempts.
-//! Here permission requests and elicitations are exempt too: somebody is reading a diff, and failing the question after a minute would kill a live turn.
+//! Here permission requests, elicitations and authentication are exempt too: somebody is reading a diff, and failing the question after a minute would kill a live turn.
+//! So is the wait for the end of a command.
 //!
 //! **A client refuses a second prompt itself.**
 //! In Java it is the agent that answers `-32600`; this agent does too.

@@ -14,6 +14,10 @@
 //! | [`clients`] | How does a client stop a turn? |
 //! | [`questions`] | What happens to an open permission dialogue? |
 //! | [`escalation`] | What if the other side does not answer? |
+//! | [`methods`] | Which type, which handler and which call belong to a method? How are extensions made? |
+//! | [`capabilities`] | What does each side offer, and what happens before `initialize`? |
+//! | [`tools`] | How does an agent use its client's files and terminals, ask its user, and show its tool calls? |
+//! | [`sessions`] | How does a client open sessions, follow turns and serve files and terminals? |
 //! | [`errors`] | What can go wrong, and who is told? |
 //! | [`transports`] | How do the bytes get there? |
 //! | [`testing`] | How do I test my agent or my client? |
@@ -33,16 +37,20 @@
 //! Other implementations do something else, so never count on the policy of a peer.
 //! This guide says which is which, and links to the page of the specification for what is protocol.
 
+pub mod capabilities;
 pub mod clients;
 pub mod errors;
 pub mod escalation;
 pub mod flows;
 pub mod java;
 pub mod mechanisms;
+pub mod methods;
 pub mod noticing;
 pub mod ordering;
 pub mod policy;
 pub mod questions;
+pub mod sessions;
 pub mod testing;
+pub mod tools;
 pub mod transports;
 pub mod turns;

@@ -55,7 +55,58 @@
 //! **The prompt timeout** is off by default, because a client cannot tell a long turn from one that hangs.
 //!
 //! **The request timeout** does not apply to prompts.
-//! Nor does it apply to what a person answers, a permission for example: these wait as long as their turn.
+//! Nor does it apply to *open-ended* requests, whose answer takes a time that nobody can foresee.
+//! Those are `session/request_permission`, `elicitation/create` and `authenticate`, which wait for a person, `terminal/wait_for_exit`, which waits for a process, and what [an extension declares so](crate::request::Request::OPEN_ENDED).
+//! They end with their turn, if they have one, and [`Call::timeout`](crate::request::Call::timeout) limits a single one.
+//! A raw call has the request timeout whatever its method is.
+//!
+//! **Memory** is bounded by limits of its own.
+//!
+//! | what | set with | default | beyond it |
+//! |---|---|---|---|
+//! | a line from the peer | `line_limit` of the [agent](crate::agent::AgentBuilder::line_limit) and the [client](crate::client::ClientBuilder::line_limit) | 64 MiB | it is dropped, and an agent answers `-32600` |
+//! | what waits to be written | | 64 KiB | updates, requests and notifications wait |
+//! | updates that wait for the client's handlers | | 1 MiB | reading pauses |
+//! | updates in a [`Turn`](crate::client::Turn) | | 64 | the session's other updates wait |
+//! | sessions that are [kept track of](crate::client::ClientBuilder::track_sessions) | | off; 1,024 | later ones have no state until one is closed |
+//! | tool calls in a [state](crate::client::SessionState) | | 1,024 | the oldest is forgotten |
+//!
+//! # Files and terminals
+//!
+//! A client that serves this machine's files and terminals has these limits; both types are in [`client`](crate::client).
+//!
+//! | what | set with | default | beyond it |
+//! |---|---|---|---|
+//! | directories with files | `LocalFiles::new`, `root` | none: they are named | `-32602` |
+//! | text in one request | `LocalFiles::max_bytes` | 16 MiB | `-32602` |
+//! | directories to run in | `LocalTerminals::root` | any | `-32602` |
+//! | terminals of a session | `LocalTerminals::max_terminals` | 32 | `-32600` |
+//! | output that is kept of one | `LocalTerminals::max_output_bytes` | 4 MiB, and 1 MiB if the agent does not ask | the end is kept |
+//! | from TERM to KILL | `LocalTerminals::kill_grace` | 2 s | KILL |
+//!
+//! A file is replaced in one step; a command that has white space in it and no arguments goes through the shell; a terminal's end is the end of its process.
+//! The roots of files hold whatever the agent tries; those of terminals catch mistakes, because a command may do whatever this program may do.
+//!
+//! # The handshake
+//!
+//! **Nothing before `initialize`.**
+//! A client sends nothing else before it is answered, and an agent refuses every other request before it is read.
+//! A peer that begins otherwise is told so, instead of being served with capabilities that nobody knows.
+//!
+//! **Capabilities are derived and enforced.**
+//! A program offers what it has handlers for, and a call that the peer does not offer fails here; see [`capabilities`](super::capabilities).
+//! Most peers would answer such a request with `-32601`, and some not at all.
+//!
+//! **The version decides.**
+//! A client that is answered with another version than 1 closes the connection, because nothing that follows could be relied on.
+//!
+//! # Unknown values
+//!
+//! A peer that is newer than this library may use words that its types do not have.
+//! Where the schema has no place for such a word, and it would cost the whole message, the known one that promises least stands in for it, and the word is kept under [`UNKNOWN_VALUES`](crate::UNKNOWN_VALUES).
+//! An unknown stop reason counts as `end_turn`, an unknown kind of permission option as `reject_once`, and an unknown outcome of a permission request as `cancelled`.
+//! An update of an unknown kind goes to [`on_unknown_update`](crate::client::ClientBuilder::on_unknown_update), and is logged and skipped without one.
+//! [`methods`](super::methods#what-a-newer-peer-may-send) has the whole list.
 //!
 //! # Checks
 //!

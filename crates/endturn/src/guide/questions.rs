@@ -2,7 +2,7 @@
 //!
 //! # A question to a person
 //!
-//! An agent asks with [`request_permission`](crate::PromptContext::request_permission), and waits as long as the person needs: no request timeout applies.
+//! An agent asks with [`confirm`](crate::PromptContext::confirm) and [its like](super::tools#permissions), and waits as long as the person needs: no request timeout applies.
 //! A client shows the question in the handler given to [`on_permission`](crate::client::ClientBuilder::on_permission) or [`on_elicitation`](crate::client::ClientBuilder::on_elicitation).
 //!
 //! When the turn is cancelled, nobody will decide any more.

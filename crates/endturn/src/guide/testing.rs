@@ -71,6 +71,43 @@
 //! A program that runs as a process of its own has its own clock.
 //! Give it short limits there, and wait for messages and never for a time.
 //!
+//! # A peer that offers nothing, and one that offers everything
+//!
+//! What a handler does depends on what its client offers, so test it with both.
+//! In memory, a client offers what it has handlers for; [`capabilities`](crate::client::ClientBuilder::capabilities) on its builder says anything else.
+//! A raw peer says what it is told to:
+//!
+//! ```
+//! use endturn::{Agent, schema::v1::*};
+//! use endturn_testkit::RawPeer;
+//! use serde_json::json;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() {
+//! let agent = Agent::builder()
+//!     .on_prompt(|_request, cx| async move {
+//!         let can = cx.client()?.supports_terminal();
+//!         cx.send_message(if can { "I can build." } else { "I cannot build." }).await?;
+//!         Ok(PromptResponse::new(StopReason::EndTurn))
+//!     })
+//!     .build();
+//! let (mut client, transport) = RawPeer::pair();
+//! tokio::spawn(async move { agent.serve(transport).await });
+//! client.send(json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+//!     "protocolVersion": 1, "clientCapabilities": {"terminal": true},
+//! }})).await;
+//! assert_eq!(client.receive().await["result"]["protocolVersion"], 1);
+//!
+//! client.send(json!({"jsonrpc": "2.0", "id": 1, "method": "session/prompt", "params": {
+//!     "sessionId": "s", "prompt": [{"type": "text", "text": "x"}],
+//! }})).await;
+//! let update = client.receive().await;
+//! assert_eq!(update["params"]["update"]["content"]["text"], "I can build.");
+//! # }
+//! ```
+//!
+//! A raw peer can also be newer than this library, and send kinds and words that it does not know; [`methods`](super::methods#what-a-newer-peer-may-send) has an example.
+//!
 //! # What to test about cancelling
 //!
 //! - The cancel in the same write as the prompt.

@@ -21,6 +21,26 @@ use crate::{
 ///
 /// What it asks for, and whether the peer offers that, is looked at when it is made; nothing is sent until it is polled.
 /// Dropping it sends one `$/cancel_request` if the request is on the wire and not answered, and nothing otherwise; a late answer is discarded.
+///
+/// ```
+/// # use endturn::{Client, Error, schema::v1::*};
+/// # async fn example(client: Client) -> Result<(), Error> {
+/// use std::time::Duration;
+/// use endturn::CancellationSignal;
+///
+/// let skip = CancellationSignal::new();
+/// let list = client
+///     .list_sessions(ListSessionsRequest::new())
+///     .timeout(Duration::from_secs(5))
+///     .cancel_when(&skip); // from a button, for example
+/// match list.await {
+///     Ok(page) => println!("{} sessions", page.sessions.len()),
+///     Err(error) if error.is_timeout() || error.is_cancelled() => println!("no sessions"),
+///     Err(error) => return Err(error),
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[must_use = "a request is sent when it is awaited, and given up when it is dropped"]
 pub struct Call<R>(State<R>);
 

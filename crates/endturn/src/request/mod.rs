@@ -55,7 +55,7 @@ pub trait Request: Serialize {
     type Response: DeserializeOwned + Send + 'static;
 }
 
-/// A request that an agent sends to its client.
+/// A request that an agent sends to its client; the example is at [`Request`].
 pub trait ToClient: Request {
     /// Looks at the request before it is sent, and at what the client offers.
     ///
@@ -89,6 +89,24 @@ pub trait ToClient: Request {
 }
 
 /// A request that a client sends to its agent; a prompt is not among them, because [`Client::prompt`](crate::Client::prompt) does more.
+///
+/// ```
+/// use endturn::request::{Request, ToAgent};
+///
+/// #[derive(serde::Serialize)]
+/// struct Stats {}
+///
+/// impl Request for Stats {
+///     const METHOD: &'static str = "_example.com/stats";
+///     type Response = serde_json::Value;
+/// }
+/// impl ToAgent for Stats {}
+///
+/// # async fn example(client: endturn::Client) -> Result<(), endturn::Error> {
+/// println!("{}", client.request(&Stats {}).await?);
+/// # Ok(())
+/// # }
+/// ```
 pub trait ToAgent: Request {
     /// Looks at the request before it is sent, and at what the agent offers; see [`ToClient::check`].
     ///
@@ -125,8 +143,8 @@ pub trait Notification: Serialize {
     const METHOD: &'static str;
 }
 
-/// A notification that an agent sends to its client.
+/// A notification that an agent sends to its client; see [`Notification`].
 pub trait NotifiesClient: Notification {}
 
-/// A notification that a client sends to its agent.
+/// A notification that a client sends to its agent; see [`Notification`].
 pub trait NotifiesAgent: Notification {}

@@ -12,19 +12,15 @@ impl ClientBuilder {
     ///
     /// ```
     /// use endturn::{Client, client::LocalFiles};
-    /// use endturn::schema::{ProtocolVersion, v1::{ClientCapabilities, InitializeRequest}};
     ///
     /// # fn main() -> std::io::Result<()> {
-    /// let files = LocalFiles::new(".")?;
-    /// let capabilities = ClientCapabilities::new().fs(files.capabilities());
-    /// let builder = Client::builder().files(files);
-    /// // … connect, and tell the agent:
-    /// let hello = InitializeRequest::new(ProtocolVersion::V1).client_capabilities(capabilities);
-    /// # assert!(hello.client_capabilities.fs.read_text_file);
+    /// let builder = Client::builder().files(LocalFiles::new(".")?);
     /// # drop(builder);
     /// # Ok(())
     /// # }
     /// ```
+    ///
+    /// The client offers `fs.readTextFile` and `fs.writeTextFile` with it.
     ///
     /// With [`read_only`](LocalFiles::read_only) files, writing stays without a handler and is answered `-32601`.
     /// A handler that is registered later for one of the two methods takes its place.
@@ -75,20 +71,16 @@ impl ClientBuilder {
     ///
     /// ```
     /// use endturn::{Client, client::LocalTerminals};
-    /// use endturn::schema::{ProtocolVersion, v1::{ClientCapabilities, InitializeRequest}};
     ///
     /// # fn main() -> std::io::Result<()> {
     /// let terminals = LocalTerminals::new().root(".")?;
     /// let builder = Client::builder().terminals(terminals.clone());
-    /// // … connect, and tell the agent:
-    /// let capabilities = ClientCapabilities::new().terminal(true);
-    /// let hello = InitializeRequest::new(ProtocolVersion::V1).client_capabilities(capabilities);
-    /// # assert!(hello.client_capabilities.terminal);
     /// # drop((builder, terminals));
     /// # Ok(())
     /// # }
     /// ```
     ///
+    /// The client offers `terminal` with it.
     /// All its terminals are released, which kills what runs in them, when the last clone of the [`Client`](crate::Client) is dropped.
     /// A handler that is registered later for one of the methods takes its place; one for `terminal/create` could ask the user first, and then call [`LocalTerminals::create`].
     ///

@@ -167,6 +167,8 @@ impl LocalFiles {
 
     /// What a client that serves these files declares in the request to [initialize](crate::Client::initialize).
     ///
+    /// A client with [registered](crate::client::ClientBuilder::files) files declares it by itself; this is for one that lists its capabilities.
+    ///
     /// ```
     /// use endturn::{client::LocalFiles, schema::v1::ClientCapabilities};
     ///
