@@ -437,6 +437,7 @@ impl Client {
     /// Sends a request whose method and types this library does not know, or one that the agent does not say it offers.
     ///
     /// The [request timeout](ClientBuilder::request_timeout) applies, whatever the method is.
+    /// It is not for prompts: the client would know nothing of their turns.
     /// A result of type [`Value`](serde_json::Value) has all that the agent answered, also what the protocol's own types have no field for.
     ///
     /// ```
