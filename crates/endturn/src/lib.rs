@@ -64,7 +64,7 @@
 //! | `stdio` | yes | [`transport::stdio`](transport), for an agent that is started by its client |
 //! | `process` | yes | [`transport::AgentCommand`](transport), for a client that starts its agent, and [`LocalTerminals`](client), the terminals of a client |
 //! | `files` | yes | [`LocalFiles`](client), the file system of a client |
-//! | `unstable`, `unstable_…` | no | draft parts of the protocol's types, as in the schema crate |
+//! | `unstable`, `unstable_…` | no | [draft parts](guide::methods#drafts) of the protocol, named as in the schema crate |
 //!
 //! [Agent Client Protocol]: https://agentclientprotocol.com
 

@@ -438,6 +438,7 @@ impl Client {
     ///
     /// A prompt is not among them; [`Prompt::raw`] gives its answer as it came.
     /// The [request timeout](ClientBuilder::request_timeout) applies, whatever the method is.
+    /// It is not for prompts: the client would know nothing of their turns.
     /// A result of type [`Value`](serde_json::Value) has all that the agent answered, also what the protocol's own types have no field for.
     ///
     /// ```

@@ -29,6 +29,7 @@ const TOOL_CALLS_KEPT: usize = 1024;
 /// ```
 ///
 /// What was said is not part of it, since only the program knows how to keep that.
+/// Nor are notices, compactions, subagents, and plans that have an id of their own.
 /// Of tool calls it has the last 1,024.
 ///
 /// ```

@@ -247,6 +247,8 @@
 //! ```
 //!
 //! A raw call is not compared with what the peer offers, and the request timeout applies to it whatever its method is.
+//! Do not send `session/prompt` raw: it would be a request like any other, and the client would know nothing of its turn.
+//! An agent has no raw handlers for `initialize`, `session/prompt` and `session/close`, since the connection has a part of its own in these.
 //! A notification that nobody handles is ignored, as [JSON-RPC](https://www.jsonrpc.org/specification#notification) wants.
 //!
 //! # What a newer peer may send

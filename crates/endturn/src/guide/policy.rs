@@ -90,7 +90,7 @@
 //! # The handshake
 //!
 //! **Nothing before `initialize`.**
-//! A client sends nothing else before it is answered, and an agent refuses every other request before it is read.
+//! A client sends nothing else until it is answered, and an agent refuses every other request until it has read it.
 //! A peer that begins otherwise is told so, instead of being served with capabilities that nobody knows.
 //!
 //! **Capabilities are derived and enforced.**

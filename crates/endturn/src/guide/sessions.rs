@@ -110,7 +110,7 @@
 //!
 //! A client that [keeps track of its sessions](crate::client::ClientBuilder::track_sessions) knows what holds of each after its updates so far.
 //! [`SessionState`](crate::client::SessionState) has the mode and the modes, the config options, the commands, the plan, the tool calls, the usage and the title.
-//! It does not have what was said, since only the program knows how to keep that.
+//! It does not have what was said, since only the program knows how to keep that, nor notices, compactions, subagents, and plans that have an id of their own.
 //!
 //! ```
 //! use endturn::{Agent, Client, client::Session, transport};
