@@ -271,6 +271,9 @@ capabilities! { ClientPeer:
     /// Whether the user can be sent to a web page.
     supports_elicitation_url require_elicitation_url "elicitation.url"
         |client| client.elicitation.as_ref().is_some_and(|offer| offer.url.is_some());
+    /// Whether the user can log in on a terminal.
+    supports_auth_terminal require_auth_terminal "auth.terminal"
+        |client| client.auth.terminal;
     /// Whether config options that are on or off are understood.
     supports_boolean_config_options require_boolean_config_options "session.configOptions.boolean"
         |client| client.session.as_ref().and_then(|offer| offer.config_options.as_ref()).is_some_and(|options| options.boolean.is_some());

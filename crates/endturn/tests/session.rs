@@ -13,11 +13,11 @@ use endturn::{
     schema::{
         ProtocolVersion,
         v1::{
-            AvailableCommand, CloseSessionResponse, ContentBlock, InitializeRequest,
-            LoadSessionRequest, LoadSessionResponse, NewSessionRequest, NewSessionResponse,
-            PromptResponse, ResumeSessionRequest, ResumeSessionResponse, SessionConfigOption,
-            SessionMode, SessionModeState, SessionUpdate, SetSessionConfigOptionResponse,
-            SetSessionModeResponse, StopReason, TextContent,
+            AvailableCommand, CloseSessionResponse, ContentBlock, DeleteSessionRequest,
+            InitializeRequest, LoadSessionRequest, LoadSessionResponse, NewSessionRequest,
+            NewSessionResponse, PromptResponse, ResumeSessionRequest, ResumeSessionResponse,
+            SessionConfigOption, SessionMode, SessionModeState, SessionUpdate,
+            SetSessionConfigOptionResponse, SetSessionModeResponse, StopReason, TextContent,
         },
     },
     transport,
@@ -317,6 +317,57 @@ async fn the_state_follows_answers_and_updates() {
         .await
         .unwrap();
     assert_eq!(resumed.state().unwrap().mode().unwrap().to_string(), "ask");
+}
+
+#[tokio::test]
+async fn the_state_has_answers_and_updates_in_the_order_of_the_wire() {
+    let (client, mut agent) = connect(Client::builder().track_sessions()).await;
+    let mode = |mode: &str| {
+        json!({"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "a", "update": {
+            "sessionUpdate": "current_mode_update", "currentModeId": mode,
+        }}})
+    };
+    let session = Session::of(&client, "a");
+    // The answer stands between two updates, and is read in one go with them.
+    let setting = tokio::spawn(session.set_mode("two"));
+    let id = agent.receive().await["id"].clone();
+    agent
+        .send_all([mode("one"), result(id, json!({})), mode("three")])
+        .await;
+    setting.await.unwrap().unwrap();
+    // One more round, and the last update was handled too.
+    let setting = tokio::spawn(session.set_config_option("think", true));
+    let id = agent.receive().await["id"].clone();
+    agent
+        .send(result(id, json!({"configOptions": [option(true)]})))
+        .await;
+    setting.await.unwrap().unwrap();
+    let state = session.state().unwrap();
+    assert_eq!(state.mode().unwrap().to_string(), "three");
+    assert_eq!(state.config_options(), [option(true)]);
+
+    // However it is asked for, and whatever the answer lacks.
+    let setting = tokio::spawn(client.request_raw::<Value>(
+        "session/set_mode",
+        &json!({"sessionId": "a", "modeId": "four"}),
+    ));
+    let id = agent.receive().await["id"].clone();
+    agent.send(result(id, Value::Null)).await;
+    setting.await.unwrap().unwrap();
+    assert_eq!(session.state().unwrap().mode().unwrap().to_string(), "four");
+    // A refusal changes nothing.
+    let setting = tokio::spawn(session.set_mode("five"));
+    let id = agent.receive().await["id"].clone();
+    let refused = json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32602, "message": "no"}});
+    agent.send(refused).await;
+    setting.await.unwrap().unwrap_err();
+    assert_eq!(session.state().unwrap().mode().unwrap().to_string(), "four");
+
+    let deleting = tokio::spawn(client.delete_session(DeleteSessionRequest::new("a")));
+    let id = agent.receive().await["id"].clone();
+    agent.send(result(id, json!({}))).await;
+    deleting.await.unwrap().unwrap();
+    assert_eq!(session.state(), None);
 }
 
 #[tokio::test]

@@ -88,7 +88,7 @@ impl ClientBuilder {
     /// Keeps what holds of each session after its updates, for [`Session::state`](super::Session::state).
     ///
     /// It is off by default because not every program shows it, and it takes memory: what the agent has said last of each thing, and the last 1,024 tool calls, for up to 1,024 sessions.
-    /// A session is forgotten when it is [closed](super::Session::close).
+    /// A session is forgotten when it is closed or deleted.
     ///
     /// ```
     /// use endturn::{Client, client::Session};

@@ -7,7 +7,9 @@ use std::{
 
 use tokio::sync::oneshot;
 
-use super::{Client, SessionState, prompts::PromptReply, side::ClientSide, turn::Watcher};
+use super::{
+    Client, SessionState, prompts::PromptReply, side::ClientSide, states::Change, turn::Watcher,
+};
 use crate::{
     blocking,
     connection::{After, BoxFuture, Connection, Key, Map, State, catch_panic},
@@ -43,6 +45,8 @@ pub(super) enum Item {
     Notification(BoxFuture<()>, usize),
     /// A request of the agent.
     Request(Key, BoxFuture<()>),
+    /// An answer that says something about the session.
+    Change(Box<Change>),
     /// Somebody wants to know when everything before it was handled.
     Barrier(oneshot::Sender<()>),
     /// The answer to a prompt.
@@ -61,7 +65,7 @@ impl Item {
     fn size(&self) -> usize {
         match self {
             Self::Update(_, size, _) | Self::Notification(_, size) => *size,
-            Self::Request(..) | Self::Barrier(_) | Self::Answer(..) => 0,
+            Self::Request(..) | Self::Change(_) | Self::Barrier(_) | Self::Answer(..) => 0,
         }
     }
 }
@@ -149,6 +153,16 @@ pub(super) fn apply<R>(
     result
 }
 
+/// Takes in what an answer says about a session, behind the updates that came before it.
+pub(super) fn change(connection: &Connection<ClientSide>, session: &SessionId, change: Change) {
+    apply(connection, |state, _| {
+        let item = Item::Change(Box::new(change));
+        if let Some(Item::Change(change)) = state.side.inboxes.push_if_busy(session, item) {
+            state.side.states.answer(session, *change);
+        }
+    });
+}
+
 /// Waits until everything was handled that has arrived for a session.
 pub(super) async fn caught_up(connection: &Connection<ClientSide>, session: &SessionId) {
     let (sender, handled) = oneshot::channel();
@@ -206,6 +220,9 @@ async fn work(connection: Connection<ClientSide>, session: SessionId) {
                         connection.spawn(key, run);
                     }
                 }
+                Item::Change(change) => connection.apply(|state, _| {
+                    state.side.states.answer(&session, *change);
+                }),
                 Item::Barrier(waiting) => drop(waiting.send(())),
                 // A caller that has left at this very moment does not want it.
                 Item::Answer(caller, answer) => drop(caller.send(answer)),
@@ -252,9 +269,10 @@ async fn show(
     let handlers = &connection.side().handlers;
     if handlers.tracks_sessions && SessionState::concerns(&notification.update) {
         connection.apply(|state, _| {
-            let update = &notification.update;
-            let states = &mut state.side.states;
-            states.fold(&notification.session_id, |state| state.apply(update));
+            let SessionNotification {
+                session_id, update, ..
+            } = &notification;
+            state.side.states.update(session_id, update);
         });
     }
     match watcher {

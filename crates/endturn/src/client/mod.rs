@@ -22,8 +22,9 @@ mod side;
 mod state;
 mod states;
 mod turn;
+mod updates;
 
-use std::{borrow::Cow, fmt, sync::Arc};
+use std::{borrow::Cow, fmt, sync::Arc, time::Duration};
 
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -263,14 +264,10 @@ impl Client {
     ///
     /// As for [`request`](Self::request).
     pub fn load_session(&self, request: LoadSessionRequest) -> Call<LoadSessionResponse> {
-        let connection = self.handle.connection.clone();
-        let session = request.session_id.clone();
+        let (client, session) = (self.clone(), request.session_id.clone());
         let from = side::handling_session();
         self.request(&request).and_then(async move |response| {
-            // A handler of this session's updates would wait for itself.
-            if from.as_ref() != Some(&session) {
-                inbox::caught_up(&connection, &session).await;
-            }
+            client.caught_up(&session, from).await;
             Ok(response)
         })
     }
@@ -431,14 +428,42 @@ impl Client {
             .peer()
             .and_then(|agent| request.check(&agent))
             .and_then(|()| write(Q::METHOD, request));
-        Call::new(connection, Q::METHOD.into(), params, limit, None)
+        self.call(Q::METHOD.into(), params, limit)
+    }
+
+    /// Sends a request, and takes in what its answer says about a session if the client keeps track.
+    fn call<R: DeserializeOwned + Send + 'static>(
+        &self,
+        method: Cow<'static, str>,
+        params: Result<Vec<u8>, Error>,
+        limit: Duration,
+    ) -> Call<R> {
+        let connection = &self.handle.connection;
+        let sent = params.as_ref().ok().cloned();
+        let known = method.clone();
+        let call = Call::new(connection, method, params, limit, None);
+        let Some(sent) = sent.filter(|_| connection.side().handlers.tracks_sessions) else {
+            return call;
+        };
+        let connection = connection.clone();
+        call.on_result(Box::new(move |result| {
+            if let Some((session, change)) = states::change(&known, &sent, result.get()) {
+                inbox::change(&connection, &session, change);
+            }
+        }))
+    }
+
+    /// Waits until everything was handled that has arrived for a session, unless this is done by one of its handlers, which would wait for itself.
+    async fn caught_up(&self, session: &SessionId, from: Option<SessionId>) {
+        if from.as_ref() != Some(session) {
+            inbox::caught_up(&self.handle.connection, session).await;
+        }
     }
 
     /// Sends a request whose method and types this library does not know, or one that the agent does not say it offers.
     ///
     /// A prompt is not among them; [`Prompt::raw`] gives its answer as it came.
     /// The [request timeout](ClientBuilder::request_timeout) applies, whatever the method is.
-    /// It is not for prompts: the client would know nothing of their turns.
     /// A result of type [`Value`](serde_json::Value) has all that the agent answered, also what the protocol's own types have no field for.
     ///
     /// ```
@@ -476,7 +501,7 @@ impl Client {
         } else {
             connection.peer().and_then(|_| write(&method, params))
         };
-        Call::new(connection, method, params, limit, None)
+        self.call(method, params, limit)
     }
 
     /// Sends a notification: an extension's, since those of the protocol belong to a turn.

@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use super::{Client, Prompt, SessionState, Turn};
+use super::{Client, Prompt, SessionState, Turn, side};
 use crate::{
     CancellationSignal,
     request::Call,
@@ -56,10 +56,10 @@ impl Session {
     ///
     /// As for [`Client::request`].
     pub fn open(client: &Client, request: NewSessionRequest) -> Call<Self> {
-        let client = client.clone();
+        let (client, from) = (client.clone(), side::handling_session());
         client.new_session(request).and_then(async move |response| {
             let session = Self::of(&client, response.session_id);
-            session.fold(|state| state.open(response.modes, response.config_options));
+            client.caught_up(&session.id, from).await;
             Ok(session)
         })
     }
@@ -82,10 +82,7 @@ impl Session {
         let session = Self::of(client, request.session_id.clone());
         client
             .load_session(request)
-            .and_then(async move |response| {
-                session.fold(|state| state.open(response.modes, response.config_options));
-                Ok(session)
-            })
+            .and_then(async move |_response| Ok(session))
     }
 
     /// Takes up a saved session without its history; see [`Client::resume_session`].
@@ -104,12 +101,9 @@ impl Session {
     /// As for [`Client::request`].
     pub fn resume(client: &Client, request: ResumeSessionRequest) -> Call<Self> {
         let session = Self::of(client, request.session_id.clone());
-        client
-            .resume_session(request)
-            .and_then(async move |response| {
-                session.fold(|state| state.open(response.modes, response.config_options));
-                Ok(session)
-            })
+        session
+            .after(client.resume_session(request))
+            .and_then(async move |_response| Ok(session))
     }
 
     /// A session that was opened in another way.
@@ -225,14 +219,9 @@ impl Session {
     ///
     /// As for [`Client::request`].
     pub fn set_mode(&self, mode: impl Into<SessionModeId>) -> Call<()> {
-        let (session, mode) = (self.clone(), mode.into());
-        let request = SetSessionModeRequest::new(self.id.clone(), mode.clone());
-        self.client
-            .set_mode(request)
-            .and_then(async move |_response| {
-                session.fold(|state| state.set_mode(mode));
-                Ok(())
-            })
+        let request = SetSessionModeRequest::new(self.id.clone(), mode);
+        self.after(self.client.set_mode(request))
+            .and_then(async |_response| Ok(()))
     }
 
     /// Sets one of the session's config options, and gives all of them as they are then; see [`Client::set_config_option`].
@@ -254,15 +243,9 @@ impl Session {
         option: impl Into<SessionConfigId>,
         value: impl Into<SessionConfigOptionValue>,
     ) -> Call<Vec<SessionConfigOption>> {
-        let session = self.clone();
         let request = SetSessionConfigOptionRequest::new(self.id.clone(), option, value);
-        self.client
-            .set_config_option(request)
-            .and_then(async move |response| {
-                let options = response.config_options;
-                session.fold(|state| state.set_config_options(options.clone()));
-                Ok(options)
-            })
+        self.after(self.client.set_config_option(request))
+            .and_then(async |response| Ok(response.config_options))
     }
 
     /// Closes the session: its turn is cancelled, and the agent frees what it holds for it; see [`Client::close_session`].
@@ -279,16 +262,8 @@ impl Session {
     ///
     /// As for [`Client::request`].
     pub fn close(&self) -> Call<CloseSessionResponse> {
-        let session = self.clone();
         let request = CloseSessionRequest::new(self.id.clone());
-        self.client
-            .close_session(request)
-            .and_then(async move |response| {
-                let connection = &session.client.handle.connection;
-                let forgotten = connection.apply(|state, _| state.side.states.forget(&session.id));
-                drop(forgotten);
-                Ok(response)
-            })
+        self.after(self.client.close_session(request))
     }
 
     /// What holds of the session after the updates that the update handler has seen; `None` unless the client [keeps track](super::ClientBuilder::track_sessions), or when there was nothing to be known yet.
@@ -308,12 +283,13 @@ impl Session {
         connection.apply(|state, _| state.side.states.get(&self.id))
     }
 
-    /// Changes what is known of the session, if the client keeps track.
-    fn fold(&self, change: impl FnOnce(&mut SessionState)) {
-        let connection = &self.client.handle.connection;
-        if connection.side().handlers.tracks_sessions {
-            connection.apply(|state, _| state.side.states.fold(&self.id, change));
-        }
+    /// Has a call be done when everything before its answer was handled, and so is in the state.
+    fn after<R: Send + 'static>(&self, call: Call<R>) -> Call<R> {
+        let (session, from) = (self.clone(), side::handling_session());
+        call.and_then(async move |response| {
+            session.client.caught_up(&session.id, from).await;
+            Ok(response)
+        })
     }
 }
 

@@ -18,12 +18,13 @@ use super::{
     inbox::{self, Inboxes, Item},
     prompts::{self, Limit, Prompts, Verdict},
     states::States,
+    updates,
 };
 use crate::{
     capabilities::AgentPeer,
     connection::{
         After, BoxFuture, Connection, Handler, Incoming, Key, Limits, NotificationHandler, Reply,
-        Side, State, answer_error, catch_panic, decode, method_not_found,
+        Side, State, answer_error, method_not_found,
     },
     error::Lost,
     schema::v1::{
@@ -196,13 +197,13 @@ impl Side for ClientSide {
 
     fn shortcut(connection: &Connection<Self>, line: &[u8]) -> bool {
         let handlers = &connection.side().handlers;
-        if handlers.taps_updates() || !wants_updates(connection) {
+        if handlers.taps_updates() || !updates::wants_updates(connection) {
             return false;
         }
         let Some(notification) = chunk::read(line) else {
             return false;
         };
-        deliver_update(connection, notification, line.len());
+        updates::deliver_update(connection, notification, line.len());
         true
     }
 
@@ -215,10 +216,10 @@ impl Side for ClientSide {
     fn notification(connection: &Connection<Self>, method: &str, params: Option<&RawValue>) {
         let handler = connection.side().handlers.notifications.get(method);
         if let Some(handle) = handler {
-            notify(connection, method, handle, params);
+            updates::notify(connection, method, handle, params);
         }
         if method == CLIENT_METHOD_NAMES.session_update {
-            update(connection, params);
+            updates::update(connection, params);
         } else if handler.is_none() {
             tracing::debug!(method, "ignored a notification that nobody handles");
         }
@@ -317,7 +318,7 @@ fn request(
 }
 
 /// The session that a request is about.
-fn session_of(params: Option<&RawValue>) -> Option<SessionId> {
+pub(super) fn session_of(params: Option<&RawValue>) -> Option<SessionId> {
     #[derive(Deserialize)]
     struct Params<'a> {
         #[serde(borrow, rename = "sessionId")]
@@ -325,105 +326,6 @@ fn session_of(params: Option<&RawValue>) -> Option<SessionId> {
     }
     let params: Params<'_> = serde_json::from_str(params?.get()).ok()?;
     Some(SessionId::new(params.session_id.into_owned()))
-}
-
-/// An update: into the inbox of its session, unless it belongs to a turn that was given up.
-fn update(connection: &Connection<ClientSide>, params: Option<&RawValue>) {
-    let handlers = &connection.side().handlers;
-    if handlers.unknown_update.is_none() && !wants_updates(connection) {
-        return;
-    }
-    match decode::<SessionNotification>(params) {
-        Ok(notification) => deliver_update(connection, notification, size_of(params)),
-        Err(error) => match &handlers.unknown_update {
-            Some(handle) => {
-                notify(
-                    connection,
-                    CLIENT_METHOD_NAMES.session_update,
-                    handle,
-                    params,
-                );
-            }
-            None => tracing::warn!(%error, "skipped an update that cannot be read"),
-        },
-    }
-}
-
-/// Whether anybody wants to see updates that can be read.
-fn wants_updates(connection: &Connection<ClientSide>) -> bool {
-    let handlers = &connection.side().handlers;
-    handlers.update.is_some()
-        || handlers.tracks_sessions
-        || connection.apply(|state, _| state.side.prompts.are_watched())
-}
-
-fn size_of(params: Option<&RawValue>) -> usize {
-    params.map_or(0, |params| params.get().len())
-}
-
-/// Any notification with a handler: behind the updates of its session, if it names one.
-fn notify(
-    connection: &Connection<ClientSide>,
-    method: &str,
-    handle: &NotificationHandler<Client>,
-    params: Option<&RawValue>,
-) {
-    let Some(client) = connection.side().client() else {
-        return;
-    };
-    let told = match handle(params, client) {
-        Ok(told) => told,
-        Err(error) => {
-            tracing::warn!(method, %error, "skipped a notification that cannot be read");
-            return;
-        }
-    };
-    match session_of(params) {
-        Some(session) => {
-            deliver(
-                connection,
-                &session,
-                Item::Notification(told, size_of(params)),
-            );
-        }
-        None => {
-            let method = method.to_owned();
-            tokio::spawn(async move {
-                if catch_panic(told).await.is_err() {
-                    tracing::error!(method, "a notification's handler panicked");
-                }
-            });
-        }
-    }
-}
-
-/// Puts an update of so many bytes where it belongs.
-fn deliver_update(
-    connection: &Connection<ClientSide>,
-    notification: SessionNotification,
-    size: usize,
-) {
-    let session = notification.session_id.clone();
-    let item = Item::Update(Box::new(notification), size, None);
-    deliver(connection, &session, item);
-}
-
-/// Puts something that belongs to a turn into the inbox of its session.
-fn deliver(connection: &Connection<ClientSide>, session: &SessionId, mut item: Item) {
-    let discarded = inbox::apply(connection, |state, _| {
-        match state.side.prompts.verdict(session, Input::Update) {
-            Verdict::Decided(Output::Deliver) => {
-                item.watch(state.side.prompts.watcher(session));
-                state.side.inboxes.push(session, item);
-            }
-            Verdict::Decided(_) => return Some(item),
-            Verdict::Undecided => prompts::keep_undecided(state, session, item),
-        }
-        None
-    });
-    if discarded.is_some() {
-        tracing::debug!("discarded an update of a turn that was given up");
-    }
 }
 
 /// The session whose update handler is running on this task.

@@ -27,9 +27,13 @@ pub(crate) struct Calls {
 pub(crate) struct Call {
     pub(crate) request: outgoing::Request,
     reply: oneshot::Sender<Reply>,
+    on_result: Option<OnResult>,
     /// The incoming request in whose handler it was made.
     parent: Option<Key>,
 }
+
+/// Looks at a result on the reader, so it must be quick.
+pub(crate) type OnResult = Box<dyn FnOnce(&RawValue) + Send>;
 
 /// What a caller is told.
 pub(crate) enum Reply {
@@ -48,6 +52,8 @@ pub(crate) struct CallOptions {
     pub(crate) timeout: Duration,
     /// Asks the peer to stop, while the caller goes on waiting.
     pub(crate) cancel_when: Option<CancellationSignal>,
+    /// Looks at the result when it is read, before anything behind it is.
+    pub(crate) on_result: Option<OnResult>,
     /// The incoming request in whose handler it is made, and which it shall not outlive.
     pub(crate) parent: Option<Parent>,
 }
@@ -81,7 +87,10 @@ impl Calls {
 
 impl Call {
     /// Tells the caller the peer's answer.
-    pub(crate) fn settle(self, outcome: Result<&RawValue, &RawValue>) {
+    pub(crate) fn settle(mut self, outcome: Result<&RawValue, &RawValue>) {
+        if let (Ok(result), Some(look)) = (outcome, self.on_result.take()) {
+            look(result);
+        }
         self.tell(Reply::from_wire(outcome));
     }
 
@@ -211,7 +220,7 @@ impl<S: Side> Connection<S> {
         options: CallOptions,
     ) -> Result<Reply, Error> {
         let (sender, mut reply) = oneshot::channel();
-        let mut sender = Some(sender);
+        let mut answer = Some((sender, options.on_result));
         let parent = options.parent.as_ref();
         let id = self
             .apply_with_room(|state, _| {
@@ -221,9 +230,9 @@ impl<S: Side> Connection<S> {
                 if !state.outbox.has_room() {
                     return None;
                 }
-                let sender = sender.take()?;
+                let (reply, on_result) = answer.take()?;
                 let parent = parent.map(|parent| parent.key);
-                Some(state.send_call(method, &params, sender, parent))
+                Some(state.send_call(method, &params, reply, on_result, parent))
             })
             .await?;
         drop(params);
@@ -267,6 +276,7 @@ impl<S: Side> State<S> {
         method: &str,
         params: &[u8],
         reply: oneshot::Sender<Reply>,
+        on_result: Option<OnResult>,
         parent: Option<Key>,
     ) -> Result<i64, Error> {
         let id = self.calls.next_id();
@@ -279,6 +289,7 @@ impl<S: Side> State<S> {
             Call {
                 request,
                 reply,
+                on_result,
                 parent,
             },
         );

@@ -35,7 +35,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use tokio::sync::Notify;
 
-pub(crate) use calls::{CallOptions, Calls, Parent, Reply, cancel_call};
+pub(crate) use calls::{CallOptions, Calls, OnResult, Parent, Reply, cancel_call};
 pub(crate) use driver::drive;
 pub(crate) use handlers::{
     BoxFuture, Handler, NotificationHandler, catch_panic, decode, handler, notification_handler,

@@ -67,7 +67,7 @@
 //!
 //! An agent asks [`cx.client()`](crate::PromptContext::client), which is a [`ClientPeer`](crate::capabilities::ClientPeer); a client asks [`client.agent()`](crate::Client::agent), which is an [`AgentPeer`](crate::capabilities::AgentPeer).
 //! For each capability of the protocol's methods and content there is a method that says whether it is offered, `supports_…`, and one that fails if it is not, `require_…`.
-//! Both types also have all that the other side said, as it came; that is where `plan`, `subagents` and `auth.terminal` of a client are, on which nothing here depends.
+//! Both types also have all that the other side said, as it came; that is where `plan` and `subagents` of a client are, on which nothing here depends.
 //!
 //! Nobody has to ask before calling.
 //! A call that the peer does not offer fails at once as [`MissingCapability`](crate::ErrorKind::MissingCapability), and nothing is sent; [`is_capability`](crate::Error::is_capability) is true for it, and also for error `-32601` of a peer that offers what it does not have.

@@ -158,7 +158,7 @@
 //!
 //! A state is a snapshot; it does not change while it is looked at.
 //! It is taken before the update handler sees an update, so a handler that asks for the state finds its update in it.
-//! Up to 1,024 sessions are kept track of, each with its last 1,024 tool calls; a session is forgotten when it is [closed](crate::client::Session::close) through a `Session`.
+//! Up to 1,024 sessions are kept track of, each with its last 1,024 tool calls; a session is forgotten when it is [closed](crate::client::Session::close) or [deleted](crate::Client::delete_session).
 //! A program that keeps state in a way of its own can [apply](crate::client::SessionState::apply) updates to a `SessionState` itself.
 //!
 //! # Files and terminals

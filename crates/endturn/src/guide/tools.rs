@@ -145,6 +145,8 @@
 //! # }
 //! ```
 //!
+//! Where nothing else is to be done meanwhile, `call.run(terminal.finish()).await?` stands for all that comes after the update: [`finish`](crate::agent::Terminal::finish) waits, with the command's limit, and releases, as `run_command` does.
+//!
 //! # Permissions
 //!
 //! A permission request is a question about a tool call.

@@ -13,7 +13,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use super::Request;
 use crate::{
     CancellationSignal,
-    connection::{BoxFuture, CallOptions, Connection, Parent, Side},
+    connection::{BoxFuture, CallOptions, Connection, OnResult, Parent, Side},
     error::Error,
 };
 
@@ -57,6 +57,7 @@ enum State<R> {
 struct Options {
     timeout: Duration,
     cancel_when: Option<CancellationSignal>,
+    on_result: Option<OnResult>,
 }
 
 impl<R: DeserializeOwned + Send + 'static> Call<R> {
@@ -73,6 +74,7 @@ impl<R: DeserializeOwned + Send + 'static> Call<R> {
             let options = CallOptions {
                 timeout: options.timeout,
                 cancel_when: options.cancel_when,
+                on_result: options.on_result,
                 parent,
             };
             Box::pin(async move { connection.call(method, params?, options).await })
@@ -102,8 +104,17 @@ impl<R: Send + 'static> Call<R> {
         let options = Options {
             timeout,
             cancel_when: None,
+            on_result: None,
         };
         Self(State::Unsent(Box::new(start), options))
+    }
+
+    /// Has a look at the result when it is read, before anything behind it is.
+    pub(crate) fn on_result(mut self, look: OnResult) -> Self {
+        if let State::Unsent(_, options) = &mut self.0 {
+            options.on_result = Some(look);
+        }
+        self
     }
 
     /// Does something about the answer before the caller gets what is made of it.
@@ -112,13 +123,14 @@ impl<R: Send + 'static> Call<R> {
         T: Send + 'static,
         Fut: Future<Output = Result<T, Error>> + Send,
     {
-        let State::Unsent(start, Options { timeout, .. }) = self.0 else {
+        let State::Unsent(start, options) = self.0 else {
             unreachable!("only a call that was just made is changed");
         };
-        Call::from_start(timeout, |options| {
+        let start = |options| -> BoxFuture<Result<T, Error>> {
             let answer = start(options);
             Box::pin(async move { then(answer.await?).await })
-        })
+        };
+        Call(State::Unsent(Box::new(start), options))
     }
 }
 

@@ -19,10 +19,10 @@ pub(super) use history::{Message, Speaker};
 pub(super) use settings::{Mode, Setting, Settings};
 
 /// How many sessions are kept; with another one, the one that was used least recently is forgotten.
-pub const SESSIONS_KEPT: usize = 1000;
+pub const SESSIONS_KEPT: usize = 20_000;
 
 /// How many bytes of text are kept of a session's history; the oldest go first.
-pub const HISTORY_BYTES: usize = 64 * 1024;
+pub const HISTORY_BYTES: usize = 16 * 1024;
 
 /// How many sessions a page of `session/list` has.
 pub const PAGE_SIZE: usize = 20;
