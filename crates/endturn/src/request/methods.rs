@@ -77,6 +77,19 @@ macro_rules! requests {
     };
 }
 
+/// Looks at what a session is set up with, which has the same fields in each request that does it.
+macro_rules! check_setup {
+    ($request:ident, $agent:ident) => {{
+        absolute::<Self>("cwd", &$request.cwd)?;
+        all_absolute::<Self>(&$request.additional_directories)?;
+        $agent.require_setup(
+            &$request.mcp_servers,
+            $request.additional_directories.len(),
+            $request.system_prompt.as_ref(),
+        )
+    }};
+}
+
 requests! { TO_CLIENT: ToClient, ClientPeer, CLIENT_METHOD_NAMES;
     RequestPermissionRequest => RequestPermissionResponse, session_request_permission,
         open_ended = true;
@@ -116,33 +129,15 @@ requests! { TO_AGENT: ToAgent, AgentPeer, AGENT_METHOD_NAMES;
     AuthenticateRequest => AuthenticateResponse, authenticate, open_ended = true;
     LogoutRequest => LogoutResponse, logout, |_request, agent| agent.require_logout();
     NewSessionRequest => NewSessionResponse, session_new, |request, agent| {
-        absolute::<Self>("cwd", &request.cwd)?;
-        all_absolute::<Self>(&request.additional_directories)?;
-        agent.require_setup(
-            &request.mcp_servers,
-            request.additional_directories.len(),
-            request.system_prompt.as_ref(),
-        )
+        check_setup!(request, agent)
     };
     LoadSessionRequest => LoadSessionResponse, session_load, |request, agent| {
         agent.require_load_session()?;
-        absolute::<Self>("cwd", &request.cwd)?;
-        all_absolute::<Self>(&request.additional_directories)?;
-        agent.require_setup(
-            &request.mcp_servers,
-            request.additional_directories.len(),
-            request.system_prompt.as_ref(),
-        )
+        check_setup!(request, agent)
     };
     ResumeSessionRequest => ResumeSessionResponse, session_resume, |request, agent| {
         agent.require_resume_session()?;
-        absolute::<Self>("cwd", &request.cwd)?;
-        all_absolute::<Self>(&request.additional_directories)?;
-        agent.require_setup(
-            &request.mcp_servers,
-            request.additional_directories.len(),
-            request.system_prompt.as_ref(),
-        )
+        check_setup!(request, agent)
     };
     ListSessionsRequest => ListSessionsResponse, session_list, |request, agent| {
         agent.require_list_sessions()?;
@@ -157,13 +152,7 @@ requests! { TO_AGENT: ToAgent, AgentPeer, AGENT_METHOD_NAMES;
     #[cfg(feature = "unstable_session_fork")]
     ForkSessionRequest => ForkSessionResponse, session_fork, |request, agent| {
         agent.require_fork_session()?;
-        absolute::<Self>("cwd", &request.cwd)?;
-        all_absolute::<Self>(&request.additional_directories)?;
-        agent.require_setup(
-            &request.mcp_servers,
-            request.additional_directories.len(),
-            request.system_prompt.as_ref(),
-        )
+        check_setup!(request, agent)
     };
     #[cfg(feature = "unstable_session_archive")]
     ArchiveSessionRequest => ArchiveSessionResponse, session_archive,
