@@ -240,7 +240,7 @@ impl Client {
 
     /// Sends a request whose method and types this library does not know, or one that the agent does not say it offers.
     ///
-    /// A prompt is not among them; [`Prompt::raw`] gives its answer as it came.
+    /// A prompt that is sent so is a request like any other, and no turn for this client; [`Prompt::raw`] gives the answer to one that is, as it came.
     /// The [request timeout](ClientBuilder::request_timeout) applies, whatever the method is.
     /// A result of type [`Value`](serde_json::Value) has all that the agent answered, also what the protocol's own types have no field for.
     ///
@@ -270,15 +270,7 @@ impl Client {
         let connection = &self.handle.connection;
         let limit = connection.side().handlers.request_timeout;
         let method = method.into();
-        let prompt = AGENT_METHOD_NAMES.session_prompt;
-        let params = if method == prompt {
-            Err(Error::invalid_input(
-                prompt,
-                "a prompt is a turn; use `prompt`",
-            ))
-        } else {
-            connection.peer().and_then(|_| write(&method, params))
-        };
+        let params = connection.peer().and_then(|_| write(&method, params));
         self.call(method, params, limit)
     }
 
