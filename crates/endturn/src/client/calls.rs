@@ -14,7 +14,7 @@ use crate::{
 };
 
 impl Client {
-    /// Logs the user in, by one of the [ways that the agent has](AgentPeer::auth_methods).
+    /// Logs the user in, by one of the [ways that the agent has](crate::capabilities::AgentPeer::auth_methods).
     ///
     /// It has no request timeout, since the user may have to do something for it.
     ///
@@ -79,7 +79,7 @@ impl Client {
         self.request(&request)
     }
 
-    /// Takes up a saved session; its history comes as updates, and this is done when the [update handler](ClientBuilder::on_update) has finished all of them.
+    /// Takes up a saved session; its history comes as updates, and this is done when the [update handler](super::ClientBuilder::on_update) has finished all of them.
     ///
     /// ```
     /// # use endturn::{Client, Error, schema::v1::*};
