@@ -55,7 +55,7 @@ pub struct ToolCallHandle {
 }
 
 impl PromptContext {
-    /// Shows a tool call to the user, pending.
+    /// Shows a tool call to the user, pending, whatever status it is given with.
     ///
     /// # Errors
     ///
@@ -104,7 +104,7 @@ impl ToolCallHandle {
             .await
     }
 
-    /// Ends the call as completed, with what came of it.
+    /// Ends the call as completed, whatever status the fields have, with what came of it.
     ///
     /// # Errors
     ///
@@ -113,7 +113,7 @@ impl ToolCallHandle {
         self.end(fields.status(ToolCallStatus::Completed)).await
     }
 
-    /// Ends the call as failed, with what the user should know about it.
+    /// Ends the call as failed, whatever status the fields have, with what the user should know about it.
     ///
     /// # Errors
     ///

@@ -279,6 +279,7 @@ impl ToolCallHandle {
     /// Carries the call to its end: in progress while `work` runs, then completed, or failed if it fails or if the turn was cancelled.
     ///
     /// Unlike an async handler's, `work` cannot be interrupted: it has to look whether the turn [is cancelled](PromptContext::is_cancelled).
+    /// What it gives after a cancel is lost, since the call has failed then.
     ///
     /// # Errors
     ///

@@ -156,7 +156,7 @@
 //! |---|---|---|
 //! | [`confirm`](crate::PromptContext::confirm) | allow, reject | a [`Decision`](crate::agent::Decision) |
 //! | [`ask_permission`](crate::PromptContext::ask_permission) | allow, always allow, reject, always reject | a [`Decision`](crate::agent::Decision); the agent remembers those that [hold always](crate::agent::Decision::is_always) |
-//! | [`choose`](crate::PromptContext::choose) | what it is given | the option, or `None` when the turn is cancelled |
+//! | [`choose`](crate::PromptContext::choose) | what it is given | the option, or `None` when there was no choice, because the turn was cancelled for example |
 //! | [`request_permission`](crate::PromptContext::request_permission) | what it is given | the client's answer as it came |
 //!
 //! ```
